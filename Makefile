@@ -1,0 +1,44 @@
+# Everything runs in .venv, made on first use; PYTHON may name another interpreter (>= 3.11).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup demo test check format reproduce bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "pairity needs Python >= 3.11; got $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11 or newer." >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { echo "python3 -m venv failed: install the venv module of $(PYTHON) (on Debian: python3-venv)." >&2; exit 2; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(STAMP)
+
+setup: $(STAMP)  ## make .venv with the package and its tools
+
+demo: $(STAMP)  ## train, validate and predict on embedded real data, both symmetries
+	$(BIN)/pairity demo
+
+check: $(STAMP)  ## format, lint, types
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+
+format: $(STAMP)  ## reformat and fix what ruff can fix
+	$(BIN)/ruff format src tests benchmarks
+	$(BIN)/ruff check --fix src tests benchmarks
+
+test: check  ## check, then all tests on both cores
+	$(BIN)/python -m pytest --numprocesses 2
+
+reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
+	$(BIN)/pairity reproduce all --output build/reproduce --force
+
+bench: $(STAMP)  ## side by side with peers, ratios first
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

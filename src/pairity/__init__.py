@@ -1,0 +1,34 @@
+"""Pairity: learning on pairs of objects with exact swap symmetry or antisymmetry.
+
+Start with :class:`Pairs` (the data), :mod:`pairity.kernels` (what is similar to what) and
+:class:`PairSVC` (the model).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pairity._version import __version__
+
+if TYPE_CHECKING:
+    from pairity.pairs import Pairs
+
+__all__ = ["Pairs", "__version__"]
+
+#: Public names and the modules that hold them; loaded on first use to keep the import cheap.
+_HOMES = {
+    "Pairs": "pairity.pairs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in ("kernels", "testing"):
+        return import_module(f"pairity.{name}")
+    raise AttributeError(f"module 'pairity' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,57 @@
+"""Kernels: what is similar to what.
+
+========================  ==================================================================
+on objects or alone       ``Linear``, ``Polynomial``, ``Gaussian``, ``Precomputed``, ``Callable``
+on pairs, from objects    ``Product``, ``DirectSum``, ``Tensor``, ``MetricLearning``, ``TensorMetric``
+on pairs, from pairs      ``OrderInvariant``, ``Balanced``, ``SkewBalanced``
+on pairs, bilinear        ``Bilinear``
+for k3 of (8) and (10)    ``EvenPart``, ``OddPart``
+algebra                   ``k + k``, ``k * k``, ``2.0 * k``
+========================  ==================================================================
+
+An elementary kernel given to an estimator acts on the concatenated features X_ab; inside a
+construction it acts on objects.  To add a kernel, write its ``formula`` over atoms: Gram matrix,
+rows, diagonal, class and fast products follow.
+"""
+
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.constructions import (
+    Balanced,
+    Bilinear,
+    DirectSum,
+    MetricLearning,
+    OrderInvariant,
+    Product,
+    SkewBalanced,
+    Tensor,
+    TensorMetric,
+)
+from pairity.kernels.elementary import (
+    Callable,
+    EvenPart,
+    Gaussian,
+    Linear,
+    OddPart,
+    Polynomial,
+    Precomputed,
+)
+
+__all__ = [
+    "Balanced",
+    "Bilinear",
+    "Callable",
+    "DirectSum",
+    "EvenPart",
+    "Gaussian",
+    "Kernel",
+    "Linear",
+    "MetricLearning",
+    "OddPart",
+    "OrderInvariant",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "SkewBalanced",
+    "Tensor",
+    "TensorMetric",
+]

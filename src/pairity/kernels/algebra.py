@@ -1,0 +1,288 @@
+"""What a kernel is, and the algebra of kernels: sums, entrywise products, scaling.
+
+A kernel is declared once.  On *features* (of objects, or group features of pairs) it is a
+function of two rows: :meth:`Kernel.on_features`.  On *pairs* it is a formula over atoms
+(:mod:`pairity.kernels.atoms`): object kernels between the four combinations of ends, kernels
+of group features.  Gram matrices, rows, diagonals, the class of the kernel and its expansion
+into products of object kernels all follow from that one formula.
+"""
+
+from __future__ import annotations
+
+import numbers
+from functools import reduce
+from operator import add, mul
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from pairity.exceptions import KernelError
+from pairity.kernels.features import Features, Matrix
+from pairity.parity import Parity
+
+if TYPE_CHECKING:
+    from pairity.kernels.atoms import Atoms
+    from pairity.pairs import Pairs
+
+__all__ = ["EntrywiseProduct", "Kernel", "Scaled", "Sum"]
+
+
+class Kernel(BaseEstimator):
+    """Base of all kernels; parameters work as in scikit-learn (``kernel__sigma`` in a search).
+
+    Subclasses that act on pairs define :meth:`formula`; those that act on features define
+    :meth:`on_features` and :meth:`paired` as well.
+    """
+
+    #: What k(x, -z) is: EVEN if k(x, z), ODD if -k(x, z), None if neither; formulas (9), (11).
+    reflection: Parity | None = None
+    #: Whether k(-x, -z) = k(x, z).
+    reflection_invariant: bool = False
+    #: Whether the laws of the formula follow from its form, not from a user's word.
+    proven: bool = True
+
+    def formula(self, atoms: Atoms) -> Any:
+        """Value of the kernel between two pairs, written with atoms."""
+        raise NotImplementedError
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """``k(x_i, z_j)`` for all rows."""
+        raise KernelError(
+            f"got {self!r}, a kernel of pairs, where objects or group features are compared;"
+            " expected an object kernel such as Linear(), Polynomial(2) or Gaussian(1.0)."
+        )
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """``k(x_i, z_i)`` row by row."""
+        return np.diagonal(self.on_features(left, right)).copy()
+
+    def check(self) -> None:
+        """Refuse parameters out of range; called by constructors and again before a fit."""
+        for child in self.children():
+            child.check()
+
+    def children(self) -> tuple[Kernel, ...]:
+        """Kernels among the parameters."""
+        found: list[Kernel] = []
+        for value in self.get_params(deep=False).values():
+            values = value if isinstance(value, tuple) else (value,)
+            found.extend(child for child in values if isinstance(child, Kernel))
+        return tuple(found)
+
+    def walk(self) -> list[Kernel]:
+        """This kernel and all kernels inside it."""
+        return [self, *(kernel for child in self.children() for kernel in child.walk())]
+
+    # Values ---------------------------------------------------------------------------------
+
+    def gram(self, left: Pairs, right: Pairs | None = None) -> Matrix:
+        """Matrix ``K(left_i, right_j)``, in blocks of rows: the reference for every fast path."""
+        from pairity.kernels.atoms import dense_gram
+
+        return dense_gram(self, left, left if right is None else right)
+
+    def diagonal(self, pairs: Pairs) -> Matrix:
+        """``K(pair_i, pair_i)`` for all i."""
+        from pairity.kernels.atoms import PairedAtoms
+
+        return np.asarray(self.formula(PairedAtoms(pairs, pairs)))
+
+    def __call__(self, left: Pairs, right: Pairs | None = None) -> Matrix:
+        """Same as :meth:`gram`."""
+        return self.gram(left, right)
+
+    # Identity -------------------------------------------------------------------------------
+
+    @property
+    def token(self) -> tuple[Any, ...]:
+        """Structural identity: equal kernels have equal tokens (arrays count by identity)."""
+        values = self.get_params(deep=False)
+        return (type(self).__name__, *((name, _token(values[name])) for name in sorted(values)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kernel) and self.token == other.token
+
+    def __hash__(self) -> int:
+        return hash(self.token)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        values = self.get_params(deep=False)
+        shown = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
+        return f"{type(self).__name__}({shown})"
+
+    # Algebra --------------------------------------------------------------------------------
+
+    def __add__(self, other: object) -> Kernel:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Sum((*_terms(self), *_terms(other)))
+
+    def __mul__(self, other: object) -> Kernel:
+        if isinstance(other, Kernel):
+            return EntrywiseProduct((*_factors(self), *_factors(other)))
+        if isinstance(other, numbers.Real):
+            return Scaled(float(other), self)
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+
+def _token(value: Any) -> Any:
+    if isinstance(value, Kernel):
+        return value.token
+    if isinstance(value, tuple):
+        return tuple(_token(item) for item in value)
+    if isinstance(value, np.ndarray) or callable(value):
+        return ("identity", id(value))
+    return value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"<{'x'.join(map(str, value.shape))} matrix>"
+    if callable(value) and not isinstance(value, Kernel):
+        return getattr(value, "__name__", repr(value))
+    return repr(value)
+
+
+def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.terms if isinstance(kernel, Sum) else (kernel,)
+
+
+def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
+    return kernel.factors if isinstance(kernel, EntrywiseProduct) else (kernel,)
+
+
+def _common_reflection(kernels: tuple[Kernel, ...]) -> Parity | None:
+    reflections = {kernel.reflection for kernel in kernels}
+    return reflections.pop() if len(reflections) == 1 else None
+
+
+class Sum(Kernel):
+    """Sum of kernels; stays in the class that all terms share."""
+
+    def __init__(self, terms: tuple[Kernel, ...]) -> None:
+        self.terms = terms
+
+    def formula(self, atoms: Atoms) -> Any:
+        """Sum of the terms' formulas."""
+        return reduce(add, (term.formula(atoms) for term in self.terms))
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """Sum of the terms' values."""
+        return reduce(add, (term.on_features(left, right) for term in self.terms))
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """Sum of the terms' values, row by row."""
+        return reduce(add, (term.paired(left, right) for term in self.terms))
+
+    @property
+    def reflection(self) -> Parity | None:  # type: ignore[override]
+        """The reflection parity that all terms share, if they do."""
+        return _common_reflection(self.terms)
+
+    @property
+    def reflection_invariant(self) -> bool:  # type: ignore[override]
+        """Whether every term is."""
+        return all(term.reflection_invariant for term in self.terms)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return " + ".join(map(repr, self.terms))
+
+
+class EntrywiseProduct(Kernel):
+    """Entrywise product; parities multiply (even*even = odd*odd = even, even*odd = odd)."""
+
+    def __init__(self, factors: tuple[Kernel, ...]) -> None:
+        self.factors = factors
+
+    def formula(self, atoms: Atoms) -> Any:
+        """Product of the factors' formulas."""
+        return reduce(mul, (factor.formula(atoms) for factor in self.factors))
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """Product of the factors' values."""
+        return reduce(mul, (factor.on_features(left, right) for factor in self.factors))
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """Product of the factors' values, row by row."""
+        return reduce(mul, (factor.paired(left, right) for factor in self.factors))
+
+    @property
+    def reflection(self) -> Parity | None:  # type: ignore[override]
+        """Product of the factors' reflection parities, where all have one."""
+        parities = [factor.reflection for factor in self.factors]
+        known = [parity for parity in parities if parity is not None]
+        return reduce(mul, known) if len(known) == len(parities) else None
+
+    @property
+    def reflection_invariant(self) -> bool:  # type: ignore[override]
+        """Whether every factor is."""
+        return all(factor.reflection_invariant for factor in self.factors)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        shown = (f"({f!r})" if isinstance(f, Sum) else repr(f) for f in self.factors)
+        return " * ".join(shown)
+
+
+class Scaled(Kernel):
+    """A kernel times a number that is not negative."""
+
+    def __init__(self, factor: float, kernel: Kernel) -> None:
+        self.factor = factor
+        self.kernel = kernel
+        self.check()
+
+    def check(self) -> None:
+        """Refuse a factor that would make the kernel negative."""
+        if not (np.isfinite(self.factor) and self.factor >= 0.0):
+            raise KernelError(
+                f"got a kernel scaled by {self.factor}; expected a finite factor of at least 0: a"
+                " negative multiple of a kernel is not positive semi-definite."
+            )
+        super().check()
+
+    def formula(self, atoms: Atoms) -> Any:
+        """Scaled formula."""
+        return self.kernel.formula(atoms) * self.factor
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """Scaled values."""
+        return self.kernel.on_features(left, right) * self.factor
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """Scaled values, row by row."""
+        return self.kernel.paired(left, right) * self.factor
+
+    @property
+    def reflection(self) -> Parity | None:  # type: ignore[override]
+        """That of the kernel."""
+        return self.kernel.reflection
+
+    @property
+    def reflection_invariant(self) -> bool:  # type: ignore[override]
+        """That of the kernel."""
+        return self.kernel.reflection_invariant
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
+        return f"{self.factor:g} * {inner}"
+
+
+def as_symmetric_matrix(values: Any, name: str) -> NDArray[np.float64]:
+    """Return a finite symmetric square matrix, or say what is wrong with it."""
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise KernelError(f"got {name} of shape {matrix.shape}; expected a square matrix.")
+    if not np.isfinite(matrix).all():
+        raise KernelError(f"got NaN or infinite entries in {name}; expected finite numbers.")
+    scale = np.abs(matrix).max(initial=0.0)
+    asymmetry = np.abs(matrix - matrix.T).max(initial=0.0)
+    if asymmetry > 1e-10 * scale:
+        raise KernelError(
+            f"got {name} that differs from its transpose by {asymmetry:.3g}; expected a symmetric"
+            " matrix: use (M + M.T) / 2 if that is what you mean."
+        )
+    return matrix

@@ -1,0 +1,193 @@
+"""Atoms: the things a formula of a pair kernel is written with.
+
+Between the pairs (a, b) and (c, d) these are an object kernel on each of the four edges ac,
+ad, bc, bd; a kernel of the symmetric group features; one of the antisymmetric group features;
+and a kernel of whole rows X_ab.  A formula does not know whether its atoms are matrices (all
+left pairs with all right pairs), vectors (pair by pair) or symbols
+(:mod:`pairity.kernels.expansion`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.features import Features, Matrix
+from pairity.pairs import ObjectTable, Pairs
+
+__all__ = ["Atoms", "BlockAtoms", "Edges", "ObjectGrams", "PairedAtoms", "dense_gram"]
+
+#: Entries of a Gram matrix that the plain evaluation holds at a time, for each temporary.
+_BLOCK_ENTRIES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Edges:
+    """One object kernel on the four edges between (a, b) and (c, d)."""
+
+    ac: Any
+    ad: Any
+    bc: Any
+    bd: Any
+
+
+class Atoms(Protocol):
+    """What a formula may ask for."""
+
+    @property
+    def n_symmetric(self) -> int:
+        """Number of symmetric group features."""
+
+    @property
+    def n_antisymmetric(self) -> int:
+        """Number of antisymmetric group features."""
+
+    def objects(self, kernel: Kernel) -> Edges:
+        """Return ``kernel`` between the objects on each edge."""
+
+    def symmetric(self, kernel: Kernel) -> Any:
+        """Return ``k2(x_ab, x_cd)``."""
+
+    def antisymmetric(self, kernel: Kernel) -> Any:
+        """Return ``k3(x~_ab, x~_cd)``."""
+
+    def rows(self, kernel: Kernel) -> Any:
+        """Return ``k(X_ab, X_cd)`` on whole rows of formula (1)."""
+
+    def swap_left(self) -> Atoms:
+        """Atoms between (b, a) and (c, d)."""
+
+    def swap_right(self) -> Atoms:
+        """Atoms between (a, b) and (d, c)."""
+
+
+class ObjectGrams:
+    """Gram matrices between two object tables, each computed once."""
+
+    def __init__(self, left: ObjectTable, right: ObjectTable) -> None:
+        self.left, self.right = left, right
+        self._known: dict[tuple[Any, ...], Matrix] = {}
+
+    def __getitem__(self, kernel: Kernel) -> Matrix:
+        token = kernel.token
+        if token not in self._known:
+            self._known[token] = kernel.on_features(self.left, self.right)
+        return self._known[token]
+
+
+@dataclass(frozen=True)
+class BlockAtoms:
+    """Atoms as matrices: every left pair with every right pair."""
+
+    left: Pairs
+    right: Pairs
+    grams: ObjectGrams
+
+    @property
+    def n_symmetric(self) -> int:
+        """Number of symmetric group features."""
+        return self.left.n_symmetric
+
+    @property
+    def n_antisymmetric(self) -> int:
+        """Number of antisymmetric group features."""
+        return self.left.n_antisymmetric
+
+    def objects(self, kernel: Kernel) -> Edges:
+        """Entries of the object Gram matrix, gathered for the four edges."""
+        gram = self.grams[kernel]
+        rows_a, rows_b = gram[self.left.first], gram[self.left.second]
+        c, d = self.right.first, self.right.second
+        return Edges(
+            rows_a.take(c, axis=1),
+            rows_a.take(d, axis=1),
+            rows_b.take(c, axis=1),
+            rows_b.take(d, axis=1),
+        )
+
+    def symmetric(self, kernel: Kernel) -> Matrix:
+        """Matrix of ``k2``."""
+        return kernel.on_features(self.left.symmetric, self.right.symmetric)
+
+    def antisymmetric(self, kernel: Kernel) -> Matrix:
+        """Matrix of ``k3``."""
+        return kernel.on_features(self.left.antisymmetric, self.right.antisymmetric)
+
+    def rows(self, kernel: Kernel) -> Matrix:
+        """Matrix of a kernel of whole rows."""
+        return kernel.on_features(_dense_rows(self.left), _dense_rows(self.right))
+
+    def swap_left(self) -> BlockAtoms:
+        """Left pairs mirrored."""
+        return replace(self, left=self.left.swap())
+
+    def swap_right(self) -> BlockAtoms:
+        """Right pairs mirrored."""
+        return replace(self, right=self.right.swap())
+
+
+@dataclass(frozen=True)
+class PairedAtoms:
+    """Atoms as vectors: left pair i with right pair i."""
+
+    left: Pairs
+    right: Pairs
+
+    @property
+    def n_symmetric(self) -> int:
+        """Number of symmetric group features."""
+        return self.left.n_symmetric
+
+    @property
+    def n_antisymmetric(self) -> int:
+        """Number of antisymmetric group features."""
+        return self.left.n_antisymmetric
+
+    def objects(self, kernel: Kernel) -> Edges:
+        """Kernel values computed from the features of the ends."""
+        a, b = (self.left.objects[end] for end in (self.left.first, self.left.second))
+        c, d = (self.right.objects[end] for end in (self.right.first, self.right.second))
+        return Edges(*(kernel.paired(x, z) for x, z in ((a, c), (a, d), (b, c), (b, d))))
+
+    def symmetric(self, kernel: Kernel) -> Matrix:
+        """Vector of ``k2``."""
+        return kernel.paired(self.left.symmetric, self.right.symmetric)
+
+    def antisymmetric(self, kernel: Kernel) -> Matrix:
+        """Vector of ``k3``."""
+        return kernel.paired(self.left.antisymmetric, self.right.antisymmetric)
+
+    def rows(self, kernel: Kernel) -> Matrix:
+        """Vector of a kernel of whole rows."""
+        return kernel.paired(_dense_rows(self.left), _dense_rows(self.right))
+
+    def swap_left(self) -> PairedAtoms:
+        """Left pairs mirrored."""
+        return replace(self, left=self.left.swap())
+
+    def swap_right(self) -> PairedAtoms:
+        """Right pairs mirrored."""
+        return replace(self, right=self.right.swap())
+
+
+def _dense_rows(pairs: Pairs) -> Features:
+    rows = pairs.to_rows()
+    return rows.toarray() if sp.issparse(rows) else rows
+
+
+def dense_gram(
+    kernel: Kernel, left: Pairs, right: Pairs, grams: ObjectGrams | None = None
+) -> Matrix:
+    """Gram matrix by the formula, a block of rows at a time."""
+    if grams is None:
+        grams = ObjectGrams(left.objects, right.objects)
+    gram = np.empty((len(left), len(right)))
+    step = max(1, _BLOCK_ENTRIES // max(1, len(right)))
+    for start in range(0, len(left), step):
+        part = slice(start, start + step)
+        gram[part] = kernel.formula(BlockAtoms(left[part], right, grams))
+    return gram

@@ -1,0 +1,152 @@
+"""Which class of Section 3 a kernel is in, and its projection to the parity asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairity.exceptions import KernelError
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.constructions import Balanced, SkewBalanced
+from pairity.kernels.expansion import expand, is_order_invariant, parity_of
+from pairity.pairs import Pairs
+from pairity.parity import Parity
+
+__all__ = ["KernelLaws", "measure_laws", "project", "spread_sample"]
+
+#: Relative deviation up to which a law counts as held, for kernels that can only be measured.
+LAW_TOLERANCE = 1e-9
+#: Pairs on which the laws of a user's kernel are measured before a fit.
+_SAMPLE = 48
+
+
+@dataclass(frozen=True)
+class KernelLaws:
+    """By how much each law of Section 3 is off, relative to the largest entry of the Gram matrix.
+
+    ``symmetry`` is ``K(x, y) - K(y, x)``; ``balanced``, ``skew_balanced`` and ``order_invariant``
+    are the laws (b), (c), (d); ``smallest_eigenvalue`` is that of the Gram matrix on the pairs and
+    their swaps, ``scale`` its largest entry.
+    """
+
+    symmetry: float
+    balanced: float
+    skew_balanced: float
+    order_invariant: float
+    smallest_eigenvalue: float
+    scale: float
+    n_pairs: int
+
+
+def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
+    """Evaluate a kernel on pairs and their swaps and compare, law by law."""
+    pairs = pairs.compact()
+    gram = kernel.gram(pairs.with_mirrored())
+    n = len(pairs)
+    scale = float(np.abs(gram).max(initial=0.0))
+    # rows: the pairs and their swaps; columns: the pairs (:n) and their swaps (n:)
+    mirrored = np.vstack([gram[n:], gram[:n]])
+
+    def relative(deviation: np.ndarray) -> float:
+        return float(np.abs(deviation).max(initial=0.0)) / scale if scale else 0.0
+
+    eigenvalues = np.linalg.eigvalsh((gram + gram.T) / 2.0) if n else np.zeros(1)
+    return KernelLaws(
+        symmetry=relative(gram - gram.T),
+        balanced=relative(gram[:, :n] - gram[:, n:]),
+        skew_balanced=relative(gram[:, :n] + gram[:, n:]),
+        order_invariant=relative(gram[:, :n] - mirrored[:, n:]),
+        smallest_eigenvalue=float(eigenvalues[0]),
+        scale=scale,
+        n_pairs=n,
+    )
+
+
+def spread_sample(pairs: Pairs, size: int) -> Pairs:
+    """At most ``size`` of the pairs, evenly spread over the rows."""
+    if len(pairs) <= size:
+        return pairs
+    return pairs[np.linspace(0, len(pairs) - 1, size).astype(np.intp)]
+
+
+def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
+    """Kernel of the halved problem: the part of the asked parity, or a refusal with the fix."""
+    kernel.check()
+    group = pairs.n_symmetric, pairs.n_antisymmetric
+    if not all(inner.proven for inner in kernel.walk()):
+        _check_measured(kernel, parity, spread_sample(pairs, _SAMPLE))
+    if parity is None:
+        return kernel
+    known = parity_of(kernel, *group)
+    if known is not None and known is not parity:
+        raise KernelError(_wrong_parity(kernel, parity))
+    projection: Kernel = Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
+    if expand(projection, *group).vanishes:
+        raise KernelError(_vanishing(kernel, parity))
+    if not is_order_invariant(kernel, *group):
+        _check_order_invariance(kernel, spread_sample(pairs, _SAMPLE))
+    return kernel if known is parity else projection
+
+
+def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> None:
+    """Hold a kernel that came from outside against the laws, on some of the training pairs."""
+    laws = measure_laws(kernel, sample)
+    if laws.symmetry > LAW_TOLERANCE:
+        raise KernelError(
+            f"got {kernel!r} with K(x, y) and K(y, x) apart by {laws.symmetry:.3g} of its largest"
+            " value; expected a symmetric kernel: use (K + K') / 2 if that is what you mean."
+        )
+    if laws.smallest_eigenvalue < -1e-8 * max(laws.scale, 1e-300) * laws.n_pairs:
+        raise KernelError(
+            f"got {kernel!r} with eigenvalue {laws.smallest_eigenvalue:.6g} on {laws.n_pairs} training"
+            " pairs; expected a positive semi-definite kernel: see pairity.testing.check_pair_kernel."
+        )
+    for inner in kernel.walk():
+        k3 = getattr(inner, "k3", None)
+        if k3 is not None and not all(part.proven for part in k3.walk()):
+            _check_declared_reflection(k3, sample)
+
+
+def _check_declared_reflection(k3: Kernel, sample: Pairs) -> None:
+    values = k3.on_features(sample.antisymmetric, sample.antisymmetric)
+    reflected = k3.on_features(sample.antisymmetric, -sample.antisymmetric)
+    sign = k3.reflection.sign if k3.reflection is not None else 1.0
+    deviation = np.abs(reflected - sign * values).max(initial=0.0)
+    if deviation > LAW_TOLERANCE * np.abs(values).max(initial=0.0):
+        declared = "even (9)" if sign > 0 else "odd (11)"
+        raise KernelError(
+            f"got k3={k3!r} declared {declared} under a change of sign, but off by {deviation:.3g} on"
+            " the training pairs; expected the declared parity: use EvenPart or OddPart, or another"
+            " kernel."
+        )
+
+
+def _check_order_invariance(kernel: Kernel, sample: Pairs) -> None:
+    deviation = measure_laws(kernel, sample).order_invariant
+    if deviation > LAW_TOLERANCE:
+        raise KernelError(
+            f"got {kernel!r}, which is not order-invariant (off by {deviation:.3g} of its largest value"
+            " on the training pairs); expected class (d) of Section 3: wrap it in"
+            " OrderInvariant(kernel), or train with symmetry='none'."
+        )
+
+
+def _wrong_parity(kernel: Kernel, parity: Parity) -> str:
+    if parity is Parity.ODD:
+        return (
+            f"got {kernel!r}, a balanced kernel, for an antisymmetric model: its odd part is zero;"
+            " expected an order-invariant kernel that is not balanced, such as Gaussian(1.0) or"
+            " Product(k1), or an odd k3 as in (10)."
+        )
+    return (
+        f"got {kernel!r}, a skew-balanced kernel, for a symmetric model: its even part is zero;"
+        " expected a balanced kernel such as Tensor(k1) or DirectSum(k1), or an even k3 as in (8)."
+    )
+
+
+def _vanishing(kernel: Kernel, parity: Parity) -> str:
+    return (
+        f"got {kernel!r}, whose {'even' if parity is Parity.EVEN else 'odd'} part is zero for these"
+        " pairs; expected a kernel with such a part: try Gaussian(1.0) or Product(k1)."
+    )

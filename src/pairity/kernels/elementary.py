@@ -1,0 +1,354 @@
+"""Elementary kernels: on objects inside a construction, on whole rows X_ab when used alone.
+
+Used alone, each acts on the concatenated features ``X_ab = (x_a, x_ab, x~_ab, x_b)`` of
+Section 3 and is order-invariant (Callable: as far as the function is).
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable as Function
+from typing import Any
+
+import numpy as np
+
+from pairity.exceptions import KernelError
+from pairity.kernels.algebra import Kernel, as_symmetric_matrix
+from pairity.kernels.atoms import Atoms
+from pairity.kernels.features import (
+    Features,
+    Matrix,
+    inner_products,
+    paired_inner_products,
+    paired_squared_distances,
+    squared_distances,
+)
+from pairity.parity import Parity, impose
+from pairity.validation import check_positive
+
+__all__ = [
+    "Callable",
+    "EvenPart",
+    "Gaussian",
+    "Linear",
+    "OddPart",
+    "Polynomial",
+    "Precomputed",
+]
+
+
+def concatenated_inner_product(atoms: Atoms, kernel: Kernel) -> Any:
+    """``k(a,c) + k(b,d)`` plus the inner products of the group features that there are."""
+    edges = atoms.objects(kernel)
+    total = edges.ac + edges.bd
+    if atoms.n_symmetric:
+        total = total + atoms.symmetric(Linear())
+    if atoms.n_antisymmetric:
+        total = total + atoms.antisymmetric(Linear())
+    return total
+
+
+class Linear(Kernel):
+    """Inner product ``<x, z>``; on pairs ``<X_ab, X_cd>``, the linear kernel of Section 3."""
+
+    reflection = Parity.ODD
+    reflection_invariant = True
+
+    def formula(self, atoms: Atoms) -> Any:
+        """``<x_a,x_c> + <x_b,x_d> + <x_ab,x_cd> + <x~_ab,x~_cd>``."""
+        return concatenated_inner_product(atoms, self)
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """``<x_i, z_j>``."""
+        return inner_products(left, right)
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """``<x_i, z_i>``."""
+        return paired_inner_products(left, right)
+
+
+class Polynomial(Kernel):
+    """Homogeneous polynomial kernel ``<x, z>^degree``, formula (5).
+
+    Parameters
+    ----------
+    degree : int
+        At least 1.  Even degrees have even reflection parity (9), odd degrees odd (11).
+    """
+
+    reflection_invariant = True
+
+    def __init__(self, degree: int = 3) -> None:
+        self.degree = degree
+        self.check()
+
+    def check(self) -> None:
+        """Refuse a degree that is not a positive integer."""
+        whole = isinstance(self.degree, numbers.Integral) and not isinstance(self.degree, bool)
+        if not whole or self.degree < 1:
+            raise KernelError(
+                f"got Polynomial(degree={self.degree!r}); expected a whole number of at least 1."
+            )
+
+    @property
+    def reflection(self) -> Parity:  # type: ignore[override]
+        """Parity of the degree."""
+        return Parity.ODD if self.degree % 2 else Parity.EVEN
+
+    def formula(self, atoms: Atoms) -> Any:
+        """``<X_ab, X_cd>^degree``."""
+        return concatenated_inner_product(atoms, Linear()) ** self.degree
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """``<x_i, z_j>^degree``."""
+        return inner_products(left, right) ** self.degree
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """``<x_i, z_i>^degree``."""
+        return paired_inner_products(left, right) ** self.degree
+
+
+class Gaussian(Kernel):
+    """Gaussian kernel ``exp(-|x - z|^2 / (2 sigma^2))``.
+
+    On pairs it is the Gaussian of ``X_ab - X_cd``, which is the product of the Gaussians of the
+    parts; its balanced projection on individual features is the tensor kernel.
+
+    Parameters
+    ----------
+    sigma : float
+        Width, above 0.  scikit-learn's ``gamma`` is ``1 / (2 sigma^2)``.
+    """
+
+    reflection_invariant = True
+
+    def __init__(self, sigma: float = 1.0) -> None:
+        self.sigma = sigma
+        self.check()
+
+    def check(self) -> None:
+        """Refuse a width that is not a finite number above 0."""
+        check_positive(self.sigma, "sigma")
+
+    def formula(self, atoms: Atoms) -> Any:
+        """Product of the Gaussians of the edges ac and bd and of the group features."""
+        edges = atoms.objects(self)
+        product = edges.ac * edges.bd
+        if atoms.n_symmetric:
+            product = product * atoms.symmetric(self)
+        if atoms.n_antisymmetric:
+            product = product * atoms.antisymmetric(self)
+        return product
+
+    def _profile(self, squared_distance: Matrix) -> Matrix:
+        squared_distance *= -0.5 / float(self.sigma) ** 2
+        return np.exp(squared_distance, out=squared_distance)
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """Gaussian of ``x_i - z_j``."""
+        return self._profile(squared_distances(left, right))
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """Gaussian of ``x_i - z_i``."""
+        return self._profile(paired_squared_distances(left, right))
+
+
+class Precomputed(Kernel):
+    """Kernel values looked up in a matrix.
+
+    The feature table of the objects is then one column of whole numbers: the row of ``gram`` that
+    belongs to the object (``np.arange(m)[:, None]`` for all of them).  Used alone it is the
+    linear kernel on the concatenation of the implicit features: ``gram[a,c] + gram[b,d]``.
+
+    Parameters
+    ----------
+    gram : array-like of shape (m, m)
+        Symmetric and positive semi-definite (checked when a model is fitted).
+    """
+
+    proven = False
+
+    def __init__(self, gram: Any) -> None:
+        self.gram_matrix = gram
+        self.gram_values  # noqa: B018 - checks the matrix
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, as scikit-learn asks for them."""
+        return {"gram": self.gram_matrix}
+
+    def set_params(self, **params: Any) -> Precomputed:
+        """Set parameters, as scikit-learn does."""
+        if set(params) - {"gram"}:
+            raise ValueError(f"got parameters {sorted(params)}; expected gram.")
+        self.gram_matrix = params.get("gram", self.gram_matrix)
+        return self
+
+    def check(self) -> None:
+        """Refuse a matrix that is not square, symmetric and finite."""
+        _ = self.gram_values
+
+    @property
+    def gram_values(self) -> Matrix:
+        """The matrix, checked."""
+        return as_symmetric_matrix(self.gram_matrix, "the precomputed Gram matrix")
+
+    def formula(self, atoms: Atoms) -> Any:
+        """``gram[a,c] + gram[b,d]`` plus inner products of group features."""
+        return concatenated_inner_product(atoms, self)
+
+    def _places(self, features: Features) -> Any:
+        if features.shape[1] != 1:
+            raise KernelError(
+                f"got objects with {features.shape[1]} feature columns for a Precomputed kernel;"
+                " expected one column, the row number of each object in the matrix."
+            )
+        column = np.asarray(features[:, [0]].toarray() if hasattr(features, "toarray") else features)
+        places = column[:, 0].astype(np.intp)
+        size = len(self.gram_matrix)
+        if (places != column[:, 0]).any() or (len(places) and not 0 <= places.min() <= places.max() < size):
+            raise KernelError(
+                "got object features that are not row numbers of the precomputed matrix; expected"
+                f" whole numbers from 0 to {size - 1}."
+            )
+        return places
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """Entries of the matrix."""
+        return self.gram_values[np.ix_(self._places(left), self._places(right))]
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """Entries of the matrix, row by row."""
+        return self.gram_values[self._places(left), self._places(right)]
+
+
+class Callable(Kernel):
+    """A function of two feature tables as a kernel.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z)`` returns the matrix of ``k(x_i, z_j)``.  Inside a construction it gets
+        object features (or group features); used alone it gets whole rows ``X_ab``.
+    reflection : {"even", "odd", None}
+        What ``k(x, -z)`` is, for use as k3 in (8) or (10); checked when a model is fitted.
+    """
+
+    proven = False
+
+    def __init__(self, function: Function[[Any, Any], Any], reflection: Any = None) -> None:
+        self.function = function
+        self.declared_reflection = reflection
+        self.check()
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, as scikit-learn asks for them."""
+        return {"function": self.function, "reflection": self.declared_reflection}
+
+    def set_params(self, **params: Any) -> Callable:
+        """Set parameters, as scikit-learn does."""
+        if set(params) - {"function", "reflection"}:
+            raise ValueError(f"got parameters {sorted(params)}; expected function, reflection.")
+        self.function = params.get("function", self.function)
+        self.declared_reflection = params.get("reflection", self.declared_reflection)
+        return self
+
+    def check(self) -> None:
+        """Refuse something that cannot be called, or an unknown parity."""
+        if not callable(self.function):
+            raise KernelError(f"got {self.function!r}; expected a function of two feature tables.")
+        if self.declared_reflection not in ("even", "odd", None):
+            raise KernelError(
+                f"got reflection={self.declared_reflection!r}; expected 'even', 'odd' or None."
+            )
+
+    @property
+    def reflection(self) -> Parity | None:  # type: ignore[override]
+        """The parity that the user declared."""
+        return {"even": Parity.EVEN, "odd": Parity.ODD, None: None}[self.declared_reflection]
+
+    @property
+    def reflection_invariant(self) -> bool:  # type: ignore[override]
+        """A declared parity implies it for a symmetric kernel."""
+        return self.declared_reflection is not None
+
+    def formula(self, atoms: Atoms) -> Any:
+        """The function on whole rows."""
+        return atoms.rows(self)
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """Values of the function, checked for shape and for NaN."""
+        values = np.asarray(self.function(left, right), dtype=np.float64)
+        if values.shape != (left.shape[0], right.shape[0]):
+            raise KernelError(
+                f"got values of shape {values.shape} from the kernel function for tables of"
+                f" {left.shape[0]} and {right.shape[0]} rows; expected one value per pair of rows."
+            )
+        if not np.isfinite(values).all():
+            raise KernelError(
+                "got NaN or infinite values from the kernel function; expected finite numbers."
+            )
+        return values
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """Values row by row, from diagonals of small blocks."""
+        step = 32
+        blocks = [
+            np.diagonal(self.on_features(left[start : start + step], right[start : start + step]))
+            for start in range(0, left.shape[0], step)
+        ]
+        return np.concatenate(blocks) if blocks else np.zeros(0)
+
+
+class _ReflectionPart(Kernel):
+    """Even or odd part of a kernel of features under ``z -> -z``."""
+
+    reflection_invariant = True
+    _parity: Parity
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.check()
+
+    def check(self) -> None:
+        """Refuse a kernel whose parts need not be kernels."""
+        super().check()
+        if not self.kernel.reflection_invariant:
+            raise KernelError(
+                f"got {self.kernel!r}, for which k(-x, -z) = k(x, z) is not known; expected a kernel"
+                " such as Linear, Polynomial or Gaussian, whose even and odd parts are kernels."
+            )
+
+    @property
+    def reflection(self) -> Parity:  # type: ignore[override]
+        """The parity of this part."""
+        return self._parity
+
+    def formula(self, atoms: Atoms) -> Any:
+        """Only defined on features."""
+        raise KernelError(
+            f"got {self!r} as a kernel of pairs; expected it as k2 or k3 of a construction: use"
+            " Balanced(...) or SkewBalanced(...) to project a kernel of pairs."
+        )
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """``(k(x, z) +- k(x, -z)) / 2``."""
+        kernel = self.kernel
+        return impose(
+            self._parity, kernel.on_features(left, right), kernel.on_features(left, -right)
+        )
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """The same, row by row."""
+        return impose(self._parity, self.kernel.paired(left, right), self.kernel.paired(left, -right))
+
+
+class EvenPart(_ReflectionPart):
+    """``(k(x, z) + k(x, -z)) / 2``: makes any reflection-invariant kernel satisfy (9)."""
+
+    _parity = Parity.EVEN
+
+
+class OddPart(_ReflectionPart):
+    """``(k(x, z) - k(x, -z)) / 2``: makes any reflection-invariant kernel satisfy (11)."""
+
+    _parity = Parity.ODD

@@ -1,0 +1,166 @@
+"""A formula as a sum of products: symbols in, structure out.
+
+Evaluated on :class:`SymbolicAtoms`, the formula of a kernel becomes an :class:`Expansion`, a
+sum of monomials ``weight * (object kernels on edges) * (kernels of group features)``.  The
+class of a kernel (balanced, skew-balanced, order-invariant) is read off by comparing expansions
+under swaps, and fast rows and products are compiled from it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.atoms import Edges
+from pairity.parity import Parity
+
+__all__ = ["EDGES", "Expansion", "Factor", "Monomial", "SymbolicAtoms", "expand"]
+
+EDGES = ("ac", "ad", "bc", "bd")
+_SWAPPED_LEFT = (2, 3, 0, 1)  # ac <-> bc, ad <-> bd
+_SWAPPED_RIGHT = (1, 0, 3, 2)  # ac <-> ad, bc <-> bd
+_NEGLIGIBLE = 1e-12
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A kernel of group features or whole rows, with the swaps applied to its arguments."""
+
+    role: str  # "symmetric", "antisymmetric" or "rows"
+    kernel: Kernel
+    left_swapped: bool = False
+    right_swapped: bool = False
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """A product of object kernels on the edges ac, ad, bc, bd and of group factors."""
+
+    edges: tuple[tuple[Kernel, ...], ...] = ((), (), (), ())
+    factors: tuple[Factor, ...] = ()
+
+    def __mul__(self, other: Monomial) -> Monomial:
+        edges = tuple(
+            tuple(sorted(mine + yours, key=repr))
+            for mine, yours in zip(self.edges, other.edges, strict=True)
+        )
+        return Monomial(edges, tuple(sorted(self.factors + other.factors, key=repr)))
+
+
+class Expansion:
+    """A weighted sum of monomials, with the arithmetic that formulas use."""
+
+    def __init__(self, terms: dict[Monomial, float]) -> None:
+        scale = max(map(abs, terms.values()), default=0.0)
+        self.terms = {m: w for m, w in terms.items() if abs(w) > _NEGLIGIBLE * scale}
+
+    def __add__(self, other: Expansion) -> Expansion:
+        total = defaultdict(float, self.terms)
+        for monomial, weight in other.terms.items():
+            total[monomial] += weight
+        return Expansion(dict(total))
+
+    def __sub__(self, other: Expansion) -> Expansion:
+        return self + other * -1.0
+
+    def __mul__(self, other: Expansion | float) -> Expansion:
+        if not isinstance(other, Expansion):
+            return Expansion({m: w * float(other) for m, w in self.terms.items()})
+        total: dict[Monomial, float] = defaultdict(float)
+        for mine, weight in self.terms.items():
+            for yours, other_weight in other.terms.items():
+                total[mine * yours] += weight * other_weight
+        return Expansion(dict(total))
+
+    def __pow__(self, exponent: int) -> Expansion:
+        power = self
+        for _ in range(exponent - 1):
+            power = power * self
+        return power
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether nothing is left."""
+        return not self.terms
+
+    def equals(self, other: Expansion) -> bool:
+        """Whether the two are the same sum, up to rounding of the weights."""
+        scale = max(map(abs, [*self.terms.values(), *other.terms.values()]), default=0.0)
+        difference = (self - other).terms.values()
+        return all(abs(weight) <= _NEGLIGIBLE * scale for weight in difference)
+
+
+@dataclass(frozen=True)
+class SymbolicAtoms:
+    """Atoms as symbols; what users gave as group features counts as present."""
+
+    n_symmetric: int
+    n_antisymmetric: int
+    left_swapped: bool = False
+    right_swapped: bool = False
+
+    def objects(self, kernel: Kernel) -> Edges:
+        """Monomials of one edge each, renamed by the swaps."""
+        return Edges(*(self._edge(kernel, edge) for edge in range(4)))
+
+    def _edge(self, kernel: Kernel, edge: int) -> Expansion:
+        if self.left_swapped:
+            edge = _SWAPPED_LEFT[edge]
+        if self.right_swapped:
+            edge = _SWAPPED_RIGHT[edge]
+        edges = tuple((kernel,) if place == edge else () for place in range(4))
+        return Expansion({Monomial(edges): 1.0})
+
+    def symmetric(self, kernel: Kernel) -> Expansion:
+        """A factor that no swap changes."""
+        return Expansion({Monomial(factors=(Factor("symmetric", kernel),)): 1.0})
+
+    def antisymmetric(self, kernel: Kernel) -> Expansion:
+        """A factor whose swaps reduce to a sign, or to one flag, where the kernel's form allows."""
+        left, right = self.left_swapped, self.right_swapped
+        sign = 1.0
+        if kernel.reflection_invariant:
+            left, right = left != right, False
+        if kernel.reflection is not None and kernel.reflection_invariant:
+            sign = kernel.reflection.sign if left else 1.0
+            left = False
+        factor = Factor("antisymmetric", kernel, left, right)
+        return Expansion({Monomial(factors=(factor,)): sign})
+
+    def rows(self, kernel: Kernel) -> Expansion:
+        """A factor of whole rows: nothing is known of its behaviour under swaps."""
+        factor = Factor("rows", kernel, self.left_swapped, self.right_swapped)
+        return Expansion({Monomial(factors=(factor,)): 1.0})
+
+    def swap_left(self) -> SymbolicAtoms:
+        """Left pair mirrored."""
+        return replace(self, left_swapped=not self.left_swapped)
+
+    def swap_right(self) -> SymbolicAtoms:
+        """Right pair mirrored."""
+        return replace(self, right_swapped=not self.right_swapped)
+
+
+def expand(kernel: Kernel, n_symmetric: int = 1, n_antisymmetric: int = 1) -> Expansion:
+    """Expansion of a kernel's formula for pairs with that many group features."""
+    expansion: Expansion = kernel.formula(SymbolicAtoms(n_symmetric, n_antisymmetric))
+    return expansion
+
+
+def parity_of(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Parity | None:
+    """EVEN for a balanced kernel, ODD for a skew-balanced one, None for neither."""
+    atoms = SymbolicAtoms(n_symmetric, n_antisymmetric)
+    plain, mirrored = kernel.formula(atoms), kernel.formula(atoms.swap_right())
+    if plain.equals(mirrored):
+        return Parity.EVEN
+    if plain.equals(mirrored * -1.0):
+        return Parity.ODD
+    return None
+
+
+def is_order_invariant(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
+    """Whether K(ba, dc) = K(ab, cd) follows from the formula: class (d) of Section 3."""
+    atoms = SymbolicAtoms(n_symmetric, n_antisymmetric)
+    plain: Expansion = kernel.formula(atoms)
+    return plain.equals(kernel.formula(atoms.swap_left().swap_right()))

@@ -1,0 +1,46 @@
+"""Names of default kernels, and plain functions, turned into kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as Function
+from typing import Any
+
+from pairity.exceptions import KernelError
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.constructions import (
+    DirectSum,
+    MetricLearning,
+    Product,
+    Tensor,
+    TensorMetric,
+)
+from pairity.kernels.elementary import Callable, Gaussian, Linear, Polynomial
+
+__all__ = ["KERNEL_NAMES", "as_kernel"]
+
+_DEFAULTS: dict[str, Function[[], Kernel]] = {
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "gaussian": Gaussian,
+    "product": lambda: Product(Gaussian()),
+    "direct_sum": lambda: DirectSum(Gaussian()),
+    "tensor": lambda: Tensor(Gaussian()),
+    "metric_learning": lambda: MetricLearning(Linear()),
+    "tensor_metric": lambda: TensorMetric(Linear()),
+}
+
+KERNEL_NAMES = tuple(_DEFAULTS)
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Return a kernel from a kernel, one of the names, or a function of two feature tables."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in _DEFAULTS:
+        return _DEFAULTS[kernel]()
+    if callable(kernel):
+        return Callable(kernel)
+    raise KernelError(
+        f"got kernel={kernel!r}; expected a kernel of pairity.kernels, a function of two feature"
+        f" tables, or one of {', '.join(map(repr, KERNEL_NAMES))}."
+    )

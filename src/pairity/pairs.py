@@ -1,0 +1,324 @@
+"""Pairs of objects: the one data type that travels through the library.
+
+A table of objects is stored once; a pair is two row numbers into it, plus features of the pair
+itself.  Formula (1) of the paper writes the same thing as one wide row
+``X_ab = (x_a, x_ab, x~_ab, x_b)``; the operator T of formula (2) is :meth:`Pairs.swap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from pairity._frames import feature_block, identity_objects, locate_ids, object_table
+from pairity.distinct import distinct_rows
+from pairity.validation import as_feature_table, as_group_features, as_object_indices
+
+__all__ = ["ObjectTable", "Pairs"]
+
+ObjectTable = NDArray[np.float64] | sp.csr_array
+
+
+class Pairs:
+    """Pairs of objects with individual features and two kinds of group features.
+
+    Parameters
+    ----------
+    objects : array-like or SciPy sparse matrix of shape (m, n1)
+        Individual features, one row an object.
+    first, second : array-like of int of shape (n,)
+        Row numbers into ``objects``: pair ``i`` is ``(first[i], second[i])``.
+    symmetric : array-like of shape (n, n2), optional
+        Group features ``x_ab`` that stay under a swap (a distance, a same-league flag).
+    antisymmetric : array-like of shape (n, n3), optional
+        Group features ``x~_ab`` that change sign under a swap (a relative position, home +1 /
+        away -1).  They must be 0 for a pair of an object with itself.
+    ids : sequence of length m, optional
+        Names of the objects, kept for people to read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import Pairs
+    >>> pairs = Pairs(np.array([[0.0], [1.0], [5.0]]), first=[0, 2], second=[1, 0])
+    >>> pairs
+    Pairs(2 pairs of 3 objects; features: 1 object, 0 symmetric, 0 antisymmetric)
+    >>> pairs.swap().to_rows()
+    array([[1., 0.],
+           [0., 5.]])
+    """
+
+    objects: ObjectTable
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+    symmetric: NDArray[np.float64]
+    antisymmetric: NDArray[np.float64]
+    ids: NDArray[Any] | None
+
+    def __init__(
+        self,
+        objects: ArrayLike | sp.spmatrix | sp.sparray,
+        first: ArrayLike,
+        second: ArrayLike,
+        symmetric: ArrayLike | None = None,
+        antisymmetric: ArrayLike | None = None,
+        *,
+        ids: Sequence[Any] | NDArray[Any] | None = None,
+    ) -> None:
+        self.objects = as_feature_table(objects, "objects")
+        self.first = as_object_indices(first, "first", self.n_objects)
+        self.second = as_object_indices(second, "second", self.n_objects)
+        if len(self.first) != len(self.second):
+            raise ValueError(
+                f"got {len(self.first)} entries in first and {len(self.second)} in second; expected"
+                " the same number, one per pair: pass index arrays of equal length."
+            )
+        self.symmetric = as_group_features(symmetric, "symmetric", len(self.first))
+        self.antisymmetric = as_group_features(antisymmetric, "antisymmetric", len(self.first))
+        self.ids = None if ids is None else np.asarray(ids)
+        if self.ids is not None and len(self.ids) != self.n_objects:
+            raise ValueError(
+                f"got {len(self.ids)} ids for {self.n_objects} objects; expected one id per object."
+            )
+        self._check_self_pairs()
+
+    def _check_self_pairs(self) -> None:
+        offending = (self.first == self.second) & np.any(self.antisymmetric != 0.0, axis=1)
+        if offending.any():
+            raise ValueError(
+                f"pair {int(np.argmax(offending))} is an object with itself but has a nonzero"
+                " antisymmetric feature; a feature that flips sign under a swap must be 0 there:"
+                " set it to 0 or drop the pair."
+            )
+
+    @classmethod
+    def _trusted(
+        cls,
+        objects: ObjectTable,
+        first: NDArray[np.intp],
+        second: NDArray[np.intp],
+        symmetric: NDArray[np.float64],
+        antisymmetric: NDArray[np.float64],
+        ids: NDArray[Any] | None,
+    ) -> Pairs:
+        """Build from parts that were checked before."""
+        pairs = cls.__new__(cls)
+        pairs.objects, pairs.first, pairs.second = objects, first, second
+        pairs.symmetric, pairs.antisymmetric, pairs.ids = symmetric, antisymmetric, ids
+        return pairs
+
+    # Sizes, and what scikit-learn looks at when it splits data -------------------------------
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def n_objects(self) -> int:
+        """Number of rows m of the object table."""
+        return int(self.objects.shape[0])
+
+    @property
+    def n_object_features(self) -> int:
+        """Number of individual features n1."""
+        return int(self.objects.shape[1])
+
+    @property
+    def n_symmetric(self) -> int:
+        """Number of symmetric group features n2."""
+        return int(self.symmetric.shape[1])
+
+    @property
+    def n_antisymmetric(self) -> int:
+        """Number of antisymmetric group features n3."""
+        return int(self.antisymmetric.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n, 2 n1 + n2 + n3)``: the shape of :meth:`to_rows`."""
+        return len(self), 2 * self.n_object_features + self.n_symmetric + self.n_antisymmetric
+
+    @property
+    def ndim(self) -> int:
+        """Always 2."""
+        return 2
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Always float64."""
+        return np.dtype(np.float64)
+
+    def __repr__(self) -> str:
+        return (
+            f"Pairs({len(self)} pairs of {self.n_objects} objects; features:"
+            f" {self.n_object_features} object, {self.n_symmetric} symmetric,"
+            f" {self.n_antisymmetric} antisymmetric)"
+        )
+
+    def __getitem__(self, key: Any) -> Pairs:
+        """Some of the pairs: an integer, slice, mask or index array; the objects stay."""
+        if isinstance(key, tuple):  # scikit-learn asks for X[rows, ...] and X[rows, :]
+            if len(key) != 2 or (key[1] is not Ellipsis and key[1] != slice(None)):
+                raise IndexError(
+                    "got an index over features; expected one over pairs: slice the pairs with"
+                    " pairs[rows], and the columns before building the Pairs."
+                )
+            key = key[0]
+        rows = np.arange(len(self))[key]
+        rows = np.atleast_1d(rows)
+        return Pairs._trusted(
+            self.objects,
+            self.first[rows],
+            self.second[rows],
+            self.symmetric[rows],
+            self.antisymmetric[rows],
+            self.ids,
+        )
+
+    def __iter__(self) -> Iterator[Pairs]:
+        return (self[row] for row in range(len(self)))
+
+    # The operator T ---------------------------------------------------------------------------
+
+    def swap(self) -> Pairs:
+        """All pairs with their two objects exchanged: the operator T of formula (2)."""
+        return Pairs._trusted(
+            self.objects, self.second, self.first, self.symmetric, -self.antisymmetric, self.ids
+        )
+
+    def with_mirrored(self) -> Pairs:
+        """The pairs followed by their swaps: the full training set I from the halved set J."""
+        return Pairs._trusted(
+            self.objects,
+            np.concatenate([self.first, self.second]),
+            np.concatenate([self.second, self.first]),
+            np.concatenate([self.symmetric, self.symmetric]),
+            np.concatenate([self.antisymmetric, -self.antisymmetric]),
+            self.ids,
+        )
+
+    # Wide rows, and back ----------------------------------------------------------------------
+
+    def to_rows(self) -> NDArray[np.float64] | sp.csr_array:
+        """Wide rows ``[x_a | x_ab | x~_ab | x_b]`` of formula (1); CSR if the objects are."""
+        parts = [
+            self.objects[self.first],
+            self.symmetric,
+            self.antisymmetric,
+            self.objects[self.second],
+        ]
+        if sp.issparse(self.objects):
+            return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts], format="csr"))
+        return np.hstack(parts)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows: ArrayLike | sp.spmatrix | sp.sparray,
+        n_symmetric: int = 0,
+        n_antisymmetric: int = 0,
+    ) -> Pairs:
+        """Pairs from wide rows ``[x_a | x_ab | x~_ab | x_b]``; equal objects are recognised.
+
+        A row whose two halves are equal is a pair of an object with itself, unless one of its
+        antisymmetric features is nonzero: then it is two objects that look alike.
+        """
+        table = as_feature_table(rows, "rows")
+        width = _object_width(table.shape[1], n_symmetric, n_antisymmetric)
+        n_rows = table.shape[0]
+        group = table[:, width : width + n_symmetric + n_antisymmetric]
+        group = group.toarray() if sp.issparse(group) else np.array(group)
+        left, right = table[:, :width], table[:, table.shape[1] - width :]
+        if sp.issparse(table):
+            stacked: ObjectTable = sp.csr_array(sp.vstack([left, right], format="csr"))
+        else:
+            stacked = np.vstack([left, right])
+        found = distinct_rows(stacked)
+        first, second = found.inverse[:n_rows], found.inverse[n_rows:].copy()
+        chosen = found.representative
+        antisymmetric = group[:, n_symmetric:]
+        twins = np.flatnonzero((first == second) & np.any(antisymmetric != 0.0, axis=1))
+        if len(twins):  # give the second object of such a pair a row of its own
+            alike, position = np.unique(first[twins], return_inverse=True)
+            second[twins] = len(chosen) + position
+            chosen = np.concatenate([chosen, chosen[alike]])
+        return cls._trusted(
+            stacked[chosen], first, second, group[:, :n_symmetric], antisymmetric, None
+        )
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        first: str,
+        second: str,
+        objects: Any = None,
+        id: str | None = None,
+        features: Sequence[str] | None = None,
+        symmetric: Sequence[str] = (),
+        antisymmetric: Sequence[str] = (),
+    ) -> Pairs:
+        """Pairs from a pandas table of ids, and a table of objects that the ids name.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            One row a pair.
+        first, second : str
+            Columns of ``frame`` with the ids of the two objects.
+        objects : pandas.DataFrame, optional
+            One row an object.  Its index holds the ids, or the column named by ``id``.
+            Without it each id is an object of its own, with one indicator feature (sparse):
+            the linear kernel is then the Bradley-Terry model.
+        id : str, optional
+            Column of ``objects`` with the ids.
+        features : sequence of str, optional
+            Columns of ``objects`` to use; all others than ``id`` by default.
+        symmetric, antisymmetric : sequence of str
+            Columns of ``frame`` with group features of the two kinds.
+        """
+        group = [feature_block(frame, list(names)) for names in (symmetric, antisymmetric)]
+        if objects is None:
+            table, ids, places = identity_objects(frame, first, second)
+        else:
+            table, ids = object_table(objects, id, features)
+            places = [locate_ids(frame, column, ids) for column in (first, second)]
+        return cls(table, places[0], places[1], group[0], group[1], ids=ids)
+
+    # One canonical form -----------------------------------------------------------------------
+
+    def compact(self) -> Pairs:
+        """The same pairs over a table of the distinct objects in use, ordered by content.
+
+        The table of ``pairs`` and that of ``pairs.swap()`` are the same, whatever order the
+        objects came in: evaluations on it are bit-for-bit repeatable under a swap.
+        """
+        used, place = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
+        found = distinct_rows(self.objects[used])
+        place = found.inverse[place.reshape(-1)]
+        chosen = used[found.representative]
+        ids = None if self.ids is None else self.ids[chosen]
+        return Pairs._trusted(
+            self.objects[chosen],
+            place[: len(self)],
+            place[len(self) :],
+            self.symmetric,
+            self.antisymmetric,
+            ids,
+        )
+
+
+def _object_width(n_columns: int, n_symmetric: int, n_antisymmetric: int) -> int:
+    """Columns per object in wide rows, or a sentence saying why there is no such number."""
+    rest = n_columns - n_symmetric - n_antisymmetric
+    if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
+        raise ValueError(
+            f"got rows of {n_columns} columns with n_symmetric={n_symmetric} and"
+            f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
+            " columns [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
+        )
+    return rest // 2
