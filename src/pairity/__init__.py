@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from pairity._version import __version__
 
 if TYPE_CHECKING:
+    from pairity.estimators.svc import PairSVC
     from pairity.pairs import Pairs
 
-__all__ = ["Pairs", "__version__"]
+__all__ = ["PairSVC", "Pairs", "__version__"]
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
+    "PairSVC": "pairity.estimators.svc",
     "Pairs": "pairity.pairs",
 }
 

@@ -93,9 +93,7 @@ def as_object_indices(indices: ArrayLike, name: str, n_objects: int) -> NDArray[
     return array.astype(np.intp)
 
 
-def as_group_features(
-    features: ArrayLike | None, name: str, n_pairs: int
-) -> NDArray[np.float64]:
+def as_group_features(features: ArrayLike | None, name: str, n_pairs: int) -> NDArray[np.float64]:
     """Finite group features of shape (n_pairs, columns); ``None`` means no columns."""
     if features is None:
         return np.zeros((n_pairs, 0))

@@ -202,10 +202,14 @@ class Precomputed(Kernel):
                 f"got objects with {features.shape[1]} feature columns for a Precomputed kernel;"
                 " expected one column, the row number of each object in the matrix."
             )
-        column = np.asarray(features[:, [0]].toarray() if hasattr(features, "toarray") else features)
+        column = np.asarray(
+            features[:, [0]].toarray() if hasattr(features, "toarray") else features
+        )
         places = column[:, 0].astype(np.intp)
         size = len(self.gram_matrix)
-        if (places != column[:, 0]).any() or (len(places) and not 0 <= places.min() <= places.max() < size):
+        if (places != column[:, 0]).any() or (
+            len(places) and not 0 <= places.min() <= places.max() < size
+        ):
             raise KernelError(
                 "got object features that are not row numbers of the precomputed matrix; expected"
                 f" whole numbers from 0 to {size - 1}."
@@ -339,7 +343,9 @@ class _ReflectionPart(Kernel):
 
     def paired(self, left: Features, right: Features) -> Matrix:
         """The same, row by row."""
-        return impose(self._parity, self.kernel.paired(left, right), self.kernel.paired(left, -right))
+        return impose(
+            self._parity, self.kernel.paired(left, right), self.kernel.paired(left, -right)
+        )
 
 
 class EvenPart(_ReflectionPart):

@@ -1,0 +1,172 @@
+"""What `fit` and `predict` are given, turned into Pairs, signs and weights, or refused."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from pairity.distinct import distinct_rows
+from pairity.exceptions import DoubledRowsWarning
+from pairity.pairs import Pairs
+from pairity.parity import Parity
+
+__all__ = ["BinaryLabels", "read_labels", "read_pairs", "read_weights", "warn_if_doubled"]
+
+Vector = NDArray[np.float64]
+
+
+def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
+    """Pairs as given, or from wide rows; widths are remembered on reset and checked otherwise."""
+    if isinstance(X, Pairs):
+        pairs = X
+        if reset:
+            estimator.n_features_in_ = pairs.shape[1]
+    else:
+        rows = validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
+        )
+        pairs = _from_rows(estimator, rows)
+    widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
+    if reset:
+        estimator.feature_widths_ = widths
+    elif widths != estimator.feature_widths_:
+        raise ValueError(
+            f"got pairs with {widths} object, symmetric and antisymmetric features; expected"
+            f" {estimator.feature_widths_}, as in fit: pass the same columns."
+        )
+    if reset and not len(pairs):
+        raise ValueError("got 0 pairs; expected at least one to fit on.")
+    return pairs
+
+
+def _from_rows(estimator: Any, rows: Any) -> Pairs:
+    n_symmetric, n_antisymmetric = estimator.n_symmetric, estimator.n_antisymmetric
+    odd = (rows.shape[1] - n_symmetric - n_antisymmetric) % 2
+    if estimator.symmetry == "none" and odd:
+        # no two objects in there: all columns are features of the pair itself
+        values = rows.toarray() if hasattr(rows, "toarray") else rows
+        place = np.zeros(len(values), dtype=np.intp)
+        return Pairs(np.zeros((1, 0)), place, place, symmetric=values)
+    return Pairs.from_rows(rows, n_symmetric, n_antisymmetric)
+
+
+@dataclass(frozen=True)
+class BinaryLabels:
+    """Two labels as the user writes them, and the signs of the rows: ``classes[1]`` is +1."""
+
+    classes: NDArray[Any]
+    signs: Vector
+
+
+def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
+    """Signs of labels of any two values; one value alone only where a swap gives the other."""
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: pass one label per"
+            " pair."
+        )
+    labels = column_or_1d(y, warn=True)
+    if len(labels) != n_pairs:
+        raise ValueError(
+            f"got {len(labels)} labels for {n_pairs} pairs; expected one per pair (inconsistent"
+            " numbers of samples)."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("got NaN or infinity in y; expected labels: drop or fill those rows.")
+    check_classification_targets(labels)
+    classes = np.unique(labels)
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is"
+            f" {type_of_target(labels)}: got {len(classes)} labels {classes[:5].tolist()}; expected"
+            " two. Draws are for PairSVR, or leave those pairs out."
+        )
+    if len(classes) == 1:
+        classes = _complete_classes(classes[0], parity)
+    return BinaryLabels(classes, np.where(labels == classes[1], 1.0, -1.0))
+
+
+def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
+    """Both labels from one: in the antisymmetric case a swap shows the other sign."""
+    if parity is not Parity.ODD:
+        raise ValueError(
+            f"got one class only, {label!r}; expected pairs of two classes: the classifier can't"
+            " train when only one class is present."
+        )
+    if isinstance(label, bool | np.bool_):
+        return np.array([False, True])
+    if isinstance(label, int | float | np.number) and label != 0:
+        return np.unique(np.array([-abs(label), abs(label)]))
+    raise ValueError(
+        f"got one class only, {label!r}, whose opposite cannot be named; expected labels such as +1"
+        " and -1, or pairs of both classes."
+    )
+
+
+def read_weights(
+    sample_weight: Any, class_weight: Any, labels: BinaryLabels, parity: Parity | None
+) -> Vector:
+    """One weight per row: sample weight times class weight."""
+    n = len(labels.signs)
+    if sample_weight is None:
+        weights = np.ones(n)
+    else:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        if weights.ndim == 0:
+            weights = np.full(n, float(weights))
+        if weights.shape != (n,):
+            raise ValueError(
+                f"sample_weight.shape == {weights.shape}, expected ({n},): one weight per row, an"
+                " unordered pair."
+            )
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError("got negative or non-finite sample weights; expected finite, >= 0.")
+        if not (weights > 0).any():
+            raise ValueError("got sample weights that are all zero; expected some above 0.")
+    return weights * _class_factors(class_weight, labels, parity)
+
+
+def _class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None) -> Vector:
+    if class_weight is None or (parity is Parity.ODD and class_weight == "balanced"):
+        return np.ones(len(labels.signs))  # a full antisymmetric set is balanced by itself
+    given = np.where(labels.signs > 0, labels.classes[1], labels.classes[0])
+    factors = compute_class_weight(class_weight, classes=labels.classes, y=given)
+    if parity is Parity.ODD and factors[0] != factors[1]:
+        raise ValueError(
+            f"got class_weight {class_weight!r} for an antisymmetric model; expected equal weights:"
+            " a pair and its swap are in opposite classes and must weigh the same (Lemma 1). Use"
+            " sample_weight to weigh whole pairs."
+        )
+    return np.where(labels.signs > 0, factors[1], factors[0])
+
+
+def warn_if_doubled(pairs: Pairs, signs: Vector, parity: Parity) -> None:
+    """Warn when every row stands beside its mirror image: J is the rows as given, I is made here."""
+    compact = pairs.compact()
+    table = _keys(compact, signs)
+    mirrored = _keys(compact.swap(), parity.sign * signs)
+    codes = distinct_rows(np.vstack([table, mirrored])).inverse
+    plain, swapped = codes[: len(pairs)], codes[len(pairs) :]
+    proper = plain != swapped
+    if proper.any() and np.array_equal(np.sort(plain[proper]), np.sort(swapped[proper])):
+        warnings.warn(
+            f"the {len(pairs)} rows hold every pair together with its mirror image; each row counts"
+            " as one observation of an unordered pair, so every observation is counted twice (as"
+            " if C were doubled). Keep one of the two orders: keep = pairs.first < pairs.second;"
+            " fit(pairs[keep], y[keep]).",
+            DoubledRowsWarning,
+            stacklevel=4,
+        )
+
+
+def _keys(pairs: Pairs, signs: Vector) -> Vector:
+    return np.column_stack(
+        [pairs.first, pairs.second, signs, pairs.symmetric, pairs.antisymmetric]
+    ).astype(np.float64)

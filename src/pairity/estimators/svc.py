@@ -1,0 +1,348 @@
+"""PairSVC: the support vector machine of Sections 4 and 5."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from pairity.estimators.intake import (
+    BinaryLabels,
+    read_labels,
+    read_pairs,
+    read_weights,
+    warn_if_doubled,
+)
+from pairity.exceptions import ConvergenceWarning
+from pairity.kernels.classes import project
+from pairity.kernels.resolve import as_kernel
+from pairity.model import PairModel
+from pairity.pairs import Pairs
+from pairity.parity import SYMMETRIES, Parity
+from pairity.solvers.certificate import Certificate
+from pairity.solvers.smo import SmoOptions
+from pairity.solvers.training import TrainingSet, train
+from pairity.validation import check_choice, check_positive
+
+__all__ = ["PairSVC"]
+
+_SECONDS_BETWEEN_REPORTS = 2.0
+
+
+class PairSVC(ClassifierMixin, BaseEstimator):
+    """Support vector classifier of pairs, exactly symmetric or antisymmetric under a swap.
+
+    Solves the l1-soft margin problem (12) of the paper on the full training set I, or the
+    equivalent problem (20) or (22) on the halved set J:
+
+        minimise 1/2 theta' K theta - sum(beta),   theta = y beta,   0 <= beta <= 2C,
+
+    with ``sum(theta) = 0`` and a bias in the symmetric case, and neither in the antisymmetric
+    case.  The decision function obeys ``f(b, a) == f(a, b)`` or ``f(b, a) == -f(a, b)`` bit for
+    bit, for any pairs.
+
+    Each row given to :meth:`fit` is one observation of an unordered pair, in whichever order it
+    happens to be written.  Do not add mirror images: ``training_set="full"`` does.
+
+    Parameters
+    ----------
+    symmetry : {"symmetric", "antisymmetric", "none"}
+        The law that decisions obey.  "none" trains on the rows exactly as given.
+    kernel : Kernel, str or callable
+        A kernel of :mod:`pairity.kernels`, the name of a default one, or a function of two
+        feature tables.  An order-invariant kernel is projected to the symmetry asked for.
+    C : float
+        Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
+    training_set : {"halved", "full"}
+        Solve on J (half the variables) or on I.
+    solver : {"auto", "smo"}
+        "smo" is sequential minimal optimisation.
+    selection : {"second_order", "first_order"}
+        Working-set rule: largest decrease, or the maximal violating pair (26).
+    iterates : {"mirrored", "averaged", "free"}
+        On the full set: keep every iterate mirrored (Theorem 3), average it with its mirror
+        image (Remark 6), or neither.
+    shrinking : bool
+        Set variables aside that sit firmly on a bound.
+    cache_size : float
+        Megabytes for kernel rows.
+    tol : float
+        Largest violation of the KKT conditions allowed, as in scikit-learn's SVC.
+    max_iter : int
+        Steps allowed; -1 for no limit but a very large one.
+    class_weight : dict, "balanced" or None
+        Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
+    tie_label : object
+        Label predicted where the decision is exactly 0.  By default 0 for labels -v and +v, the
+        mean of two other numbers, and "tie" for text.
+    n_symmetric, n_antisymmetric : int
+        Numbers of group feature columns, when plain rows ``[x_a | x_ab | x~_ab | x_b]`` are
+        given instead of :class:`~pairity.Pairs`.
+    warm_start : bool
+        Start from the last solution when :meth:`fit` is called again with as many rows.
+    callback : callable
+        Called with an :class:`~pairity.solvers.problem.Iterate` after every step; returning
+        something true stops the fit.
+    verbose : bool
+        Say what is done, and how far it is, on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        Labels; ``classes_[1]`` is the positive one.
+    support_ : ndarray
+        Rows with nonzero dual variables; on the full set rows from n on are the mirrored ones.
+    dual_coef_ : ndarray
+        ``y * beta`` (halved) or ``y * alpha`` (full) of the support rows.
+    intercept_ : float
+        Bias; exactly 0.0 in the antisymmetric case.
+    objective_ : float
+        Optimal value of the dual, as the paper writes it: the same for both training sets.
+    certificate_ : Certificate
+        Primal, dual, gap, KKT violation and interval of optimal biases, recomputed.
+    n_iter_ : int
+        Steps taken.
+    support_pairs_ : Pairs
+        The support pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import Pairs, PairSVC
+    >>> strength = np.array([[3.0], [1.0], [2.0], [0.0]])
+    >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
+    >>> model = PairSVC(symmetry="antisymmetric", kernel="linear").fit(pairs, [1, -1, 1, -1])
+    >>> model.predict(Pairs(strength, first=[0, 3, 1], second=[3, 0, 1]))
+    array([ 1, -1,  0])
+    """
+
+    def __init__(
+        self,
+        symmetry: str = "symmetric",
+        kernel: Any = "gaussian",
+        C: float = 1.0,
+        *,
+        training_set: str = "halved",
+        solver: str = "auto",
+        selection: str = "second_order",
+        iterates: str = "mirrored",
+        shrinking: bool = True,
+        cache_size: float = 200.0,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        class_weight: Any = None,
+        tie_label: Any = None,
+        n_symmetric: int = 0,
+        n_antisymmetric: int = 0,
+        warm_start: bool = False,
+        callback: Callable[..., object] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.symmetry = symmetry
+        self.kernel = kernel
+        self.C = C
+        self.training_set = training_set
+        self.solver = solver
+        self.selection = selection
+        self.iterates = iterates
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.tie_label = tie_label
+        self.n_symmetric = n_symmetric
+        self.n_antisymmetric = n_antisymmetric
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PairSVC:
+        """Fit to labelled pairs.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows of formula (1).
+        y : array-like of shape (n,)
+            Labels of any two values.  In the antisymmetric case one value is enough (rows
+            written winner first).
+        sample_weight : array-like of shape (n,), optional
+            Factor on C for each row, that is each unordered pair.
+        """
+        self._check_parameters()
+        parity = SYMMETRIES[self.symmetry]
+        pairs = read_pairs(self, X, reset=True)
+        labels = read_labels(y, len(pairs), parity)
+        weights = read_weights(sample_weight, self.class_weight, labels, parity)
+        if parity is Parity.ODD:
+            _refuse_self_pairs(pairs)
+        if parity is not None:
+            warn_if_doubled(pairs, labels.signs, parity)
+        self._solve(pairs, labels, weights, parity)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
+        check_choice(self.training_set, "training_set", ("halved", "full"))
+        check_choice(self.solver, "solver", ("auto", "smo"))
+        check_choice(self.selection, "selection", ("second_order", "first_order"))
+        check_choice(self.iterates, "iterates", ("mirrored", "averaged", "free"))
+        check_positive(self.C, "C")
+        check_positive(self.tol, "tol")
+        check_positive(self.cache_size, "cache_size")
+        if self.max_iter != -1:
+            check_positive(self.max_iter, "max_iter")
+
+    def _solve(
+        self,
+        pairs: Pairs,
+        labels: BinaryLabels,
+        weights: NDArray[np.float64],
+        parity: Parity | None,
+    ) -> None:
+        kernel = as_kernel(self.kernel)
+        data = TrainingSet(
+            pairs=pairs.compact(),
+            signs=labels.signs,
+            box=float(self.C) * weights,
+            parity=parity,
+            kernel=kernel,
+            projected=project(kernel, parity, pairs),
+        )
+        solution, certificate = train(
+            data,
+            full=self.training_set == "full",
+            iterates=self.iterates,
+            options=self._options(len(pairs)),
+            start=self._start(len(pairs)),
+        )
+        self.classes_ = labels.classes
+        self._dual = solution.beta
+        self.n_iter_ = max(1, solution.n_iter)
+        self._keep(data, certificate)
+        self._report_outcome(certificate, solution.reason)
+
+    def _keep(self, data: TrainingSet, certificate: Certificate) -> None:
+        """Store the model: support pairs, coefficients, bias."""
+        full = self.training_set == "full" and data.parity is not None
+        rows = data.pairs.with_mirrored() if full else data.pairs
+        signs = data.full().labels if full else data.signs
+        self.support_ = np.flatnonzero(self._dual > 0)
+        self.support_pairs_ = rows[self.support_].compact()
+        self.dual_coef_ = (signs * self._dual)[self.support_]
+        self.intercept_ = 0.0 if data.parity is Parity.ODD else certificate.bias
+        self.objective_ = certificate.dual
+        self.certificate_ = certificate
+        self._model = PairModel(
+            data.kernel, self.support_pairs_, self.dual_coef_, self.intercept_, data.parity
+        )
+
+    def _options(self, n_pairs: int) -> SmoOptions:
+        limit = max(10_000_000, 100 * n_pairs) if self.max_iter == -1 else int(self.max_iter)
+        return SmoOptions(
+            tol=float(self.tol),
+            max_iter=limit,
+            second_order=self.selection == "second_order",
+            shrinking=bool(self.shrinking),
+            cache_size=float(self.cache_size),
+            callback=self.callback,
+            report=_Reporter() if self.verbose else None,
+        )
+
+    def _start(self, n_pairs: int) -> NDArray[np.float64] | None:
+        if not (self.warm_start and hasattr(self, "_dual")):
+            return None
+        expected = n_pairs
+        if self.training_set == "full" and self.symmetry != "none":
+            expected = 2 * n_pairs
+        return self._dual if len(self._dual) == expected else None
+
+    def _report_outcome(self, certificate: Certificate, reason: str) -> None:
+        if self.verbose:
+            print(f"pairity: {self.n_iter_} steps; {certificate}", file=sys.stderr)
+        if not certificate.holds:
+            warnings.warn(
+                f"PairSVC did not reach tol={self.tol:g} ({reason}): KKT violation"
+                f" {certificate.violation:.3g}, duality gap {certificate.gap:.3g}"
+                f" ({certificate.relative_gap:.2e} of the objective). The model is usable within"
+                " that gap; raise max_iter or tol, lower C, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Signed decision values, shape (n,): positive for ``classes_[1]``.
+
+        The values of pairs and of swapped pairs are equal, or exact negatives, bit for bit.  The
+        same pair in batches of different size may differ by rounding, a few units in the last
+        place of the sum of absolute terms.
+        """
+        check_is_fitted(self)
+        return self._model.decisions(read_pairs(self, X, reset=False))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels; ``tie_label`` where the decision is exactly 0 (two equal objects, say)."""
+        decisions = self.decision_function(X)
+        labels = self.classes_[(decisions > 0).astype(np.intp)]
+        ties = decisions == 0.0
+        if not ties.any():
+            return labels
+        tie = default_tie_label(self.classes_) if self.tie_label is None else self.tie_label
+        labels = labels.astype(np.result_type(labels, np.asarray(tie)))
+        labels[ties] = tie
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean accuracy; a decision of exactly 0 counts one half."""
+        decisions = self.decision_function(X)
+        labels = np.asarray(y).ravel()
+        right = np.where(decisions > 0, labels == self.classes_[1], labels == self.classes_[0])
+        credit = np.where(decisions == 0.0, 0.5, right.astype(np.float64))
+        return float(np.average(credit, weights=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn: two classes only, sparse rows welcome."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+def default_tie_label(classes: NDArray[Any]) -> Any:
+    """0 between -v and +v, the mean between other numbers, "tie" between texts."""
+    low, high = classes
+    if classes.dtype.kind not in "biuf":
+        return "tie"
+    middle = (float(low) + float(high)) / 2.0
+    return classes.dtype.type(0) if middle == 0.0 else middle
+
+
+def _refuse_self_pairs(pairs: Pairs) -> None:
+    alone = pairs.first == pairs.second
+    if alone.any():
+        raise ValueError(
+            f"got row {int(np.argmax(alone))} that pairs an object with itself"
+            f" ({int(np.count_nonzero(alone))} such rows); expected two objects: an antisymmetric"
+            " function is 0 there whatever the label, so drop these rows."
+        )
+
+
+class _Reporter:
+    """Progress on standard error, every few seconds."""
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def __call__(self, n_iter: int, violation: float) -> None:
+        now = time.monotonic()
+        if now - self._last >= _SECONDS_BETWEEN_REPORTS:
+            self._last = now
+            print(f"pairity: step {n_iter}, violation {violation:.3e}", file=sys.stderr)

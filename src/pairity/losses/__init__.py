@@ -1,0 +1,5 @@
+"""Losses: what a wrong decision value costs, and its convex conjugate."""
+
+from pairity.losses.hinge import Hinge
+
+__all__ = ["Hinge"]

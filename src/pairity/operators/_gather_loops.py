@@ -1,0 +1,90 @@
+"""Kernel rows gathered from object Gram matrices: loops over monomials.
+
+A monomial is ``weight * product of object Grams on the edges ac, ad, bc, bd``; for the row of
+the pair (a, b) its value at column j is a product of entries of the Gram rows a and b at the
+columns ``first[j]`` and ``second[j]``.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+__all__ = ["dot_rows", "gather_products", "gather_rows"]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _pick(grams, gram, edge, a, b):  # type: ignore[no-untyped-def]
+    return grams[gram, a] if edge < 2 else grams[gram, b]
+
+
+@njit(cache=True, nogil=True)
+def _fill_row(out, a, b, first, second, grams, weights, edge_gram):  # type: ignore[no-untyped-def]
+    """``out[j] = sum_t weights[t] * prod_e grams[edge_gram[t, e]][end(e), end'(e)]``."""
+    n = len(first)
+    for j in range(n):
+        out[j] = 0.0
+    for term in range(len(weights)):
+        weight = weights[term]
+        n_edges = 0
+        one = -1
+        two = -1
+        for edge in range(4):
+            if edge_gram[term, edge] >= 0:
+                if n_edges == 0:
+                    one = edge
+                elif n_edges == 1:
+                    two = edge
+                n_edges += 1
+        if n_edges == 1:
+            row = _pick(grams, edge_gram[term, one], one, a, b)
+            ends = first if one % 2 == 0 else second
+            for j in range(n):
+                out[j] += weight * row[ends[j]]
+        elif n_edges == 2:
+            row_one = _pick(grams, edge_gram[term, one], one, a, b)
+            row_two = _pick(grams, edge_gram[term, two], two, a, b)
+            ends_one = first if one % 2 == 0 else second
+            ends_two = first if two % 2 == 0 else second
+            for j in range(n):
+                out[j] += weight * (row_one[ends_one[j]] * row_two[ends_two[j]])
+        else:
+            for j in range(n):
+                value = weight
+                for edge in range(4):
+                    gram = edge_gram[term, edge]
+                    if gram >= 0:
+                        end = a if edge < 2 else b
+                        value *= grams[gram, end, first[j] if edge % 2 == 0 else second[j]]
+                out[j] += value
+
+
+@njit(cache=True, nogil=True)
+def _dot(row, vector):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(len(vector)):
+        total += row[j] * vector[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def gather_rows(out, left_first, left_second, first, second, grams, weights, edge_gram):  # type: ignore[no-untyped-def]
+    """Rows of the pair Gram matrix for the given left pairs."""
+    for i in range(len(left_first)):
+        _fill_row(out[i], left_first[i], left_second[i], first, second, grams, weights, edge_gram)
+
+
+@njit(cache=True, nogil=True)
+def gather_products(  # type: ignore[no-untyped-def]
+    out, row, left_first, left_second, first, second, grams, weights, edge_gram, vector
+):
+    """``out[i] = sum_j K(i, j) vector[j]``, row by row, always in the order of the columns."""
+    for i in range(len(left_first)):
+        _fill_row(row, left_first[i], left_second[i], first, second, grams, weights, edge_gram)
+        out[i] = _dot(row, vector)
+
+
+@njit(cache=True, nogil=True)
+def dot_rows(out, block, vector):  # type: ignore[no-untyped-def]
+    """``out[i] = sum_j block[i, j] vector[j]``, always in the order of the columns."""
+    for i in range(len(out)):
+        out[i] = _dot(block[i], vector)

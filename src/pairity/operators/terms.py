@@ -1,0 +1,49 @@
+"""An expansion compiled to arrays: Gram matrices of objects, weights, edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import mul
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.atoms import ObjectGrams
+from pairity.kernels.expansion import Expansion
+
+__all__ = ["TermTable", "compile_terms"]
+
+#: Expansions longer than this are evaluated by the formula instead.
+_MOST_TERMS = 64
+
+
+@dataclass(frozen=True)
+class TermTable:
+    """Monomials as arrays: ``edge_gram[t, e]`` is a row of ``grams``, or -1 for no kernel."""
+
+    grams: NDArray[np.float64]  # (n_grams, m_left, m_right)
+    weights: NDArray[np.float64]  # (n_terms,)
+    edge_gram: NDArray[np.int64]  # (n_terms, 4)
+
+
+def compile_terms(expansion: Expansion, grams: ObjectGrams) -> TermTable | None:
+    """Return the table of an expansion in object kernels alone; None if there is more in it."""
+    monomials = list(expansion.terms)
+    if not monomials or len(monomials) > _MOST_TERMS:
+        return None
+    if any(monomial.factors for monomial in monomials):
+        return None
+    places: dict[tuple[Kernel, ...], int] = {}
+    edge_gram = np.full((len(monomials), 4), -1, dtype=np.int64)
+    for term, monomial in enumerate(monomials):
+        for edge, kernels in enumerate(monomial.edges):
+            if kernels:
+                edge_gram[term, edge] = places.setdefault(kernels, len(places))
+    matrices = [reduce(mul, (grams[kernel] for kernel in kernels)) for kernels in places]
+    return TermTable(
+        np.stack([np.ascontiguousarray(matrix) for matrix in matrices]),
+        np.array([expansion.terms[monomial] for monomial in monomials]),
+        edge_gram,
+    )

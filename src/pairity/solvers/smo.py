@@ -1,0 +1,205 @@
+"""Sequential minimal optimisation (Section 5): the driver around the loops.
+
+With a bias, steps move two variables (26); without, one variable (Theorem 3(b) on the halved
+set).  Kernel rows come on demand through a bounded cache; variables that sit firmly on a bound
+are set aside ("shrinking") and checked again before the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairity.solvers._smo_loops import (
+    CONVERGED,
+    MISSING_ROW,
+    STALLED,
+    count_unshrinkable,
+    pair_steps,
+    single_steps,
+)
+from pairity.solvers.problem import Iterate, Problem, Solution, Vector
+from pairity.solvers.row_cache import RowCache
+
+__all__ = ["SmoOptions", "feasible_start", "solve_smo"]
+
+Callback = Callable[[Iterate], object]
+#: Tolerances below this call for a gradient free of the drift of many updates.
+_DRIFT = 1e-6
+#: Candidates looked at when rows are fetched ahead of need.
+_LOOKAHEAD = 256
+
+
+@dataclass(frozen=True)
+class SmoOptions:
+    """How to run: all of it set by the estimator's parameters."""
+
+    tol: float = 1e-3
+    max_iter: int = 10_000_000
+    second_order: bool = True
+    shrinking: bool = True
+    cache_size: float = 200.0
+    mirror_sign: float = 0.0  # Remark 6 on a full set: the sign of mirrored labels, else 0
+    callback: Callback | None = None
+    report: Callable[[int, float], None] | None = None
+
+
+def feasible_start(problem: Problem, start: Vector | None) -> Vector:
+    """Dual variables inside the box, with ``sum(theta) = 0`` where there is a bias."""
+    if start is None:
+        return np.zeros(len(problem))
+    beta = np.clip(np.asarray(start, dtype=np.float64), 0.0, problem.upper)
+    if problem.has_bias:
+        positive = problem.labels > 0
+        totals = beta[positive].sum(), beta[~positive].sum()
+        side = positive if totals[0] > totals[1] else ~positive
+        if max(totals) > 0:
+            beta[side] *= min(totals) / max(totals)
+    return beta
+
+
+class _State:
+    """Variables, gradient and active set of a run."""
+
+    def __init__(self, problem: Problem, options: SmoOptions, beta: Vector) -> None:
+        self.problem, self.options = problem, options
+        self.beta = beta
+        self.n_iter = 0
+        self.gradient = -np.ones(len(problem))
+        if beta.any():
+            self.refresh_gradient()
+        self.diagonal = np.ascontiguousarray(problem.operator.diagonal())
+        self.active = np.arange(len(problem))
+        self.fresh_at = 0
+        self.cache = RowCache(problem.operator, options.cache_size)
+        self.violation, self.most, self.least = np.inf, np.inf, -np.inf
+
+    def refresh_gradient(self) -> None:
+        """Gradient of every variable, from scratch."""
+        values = self.problem.operator.product(self.problem.labels * self.beta)
+        self.gradient = self.problem.labels * values - 1.0
+        self.fresh_at = self.n_iter
+
+    @property
+    def settled(self) -> bool:
+        """Whether a reached tolerance can be believed: all variables, no drift that matters."""
+        complete = len(self.active) == len(self.problem)
+        return complete and (self.options.tol >= _DRIFT or self.fresh_at == self.n_iter)
+
+    def run(self, max_steps: int) -> int:
+        """Run the loop for at most that many steps; return its status."""
+        shared = (
+            self.beta,
+            self.gradient,
+            self.problem.labels,
+            self.problem.upper,
+            self.diagonal,
+            self.active,
+            self.cache.rows,
+            self.cache.slot,
+            self.cache.last_used,
+            self.n_iter,
+            self.options.second_order,
+        )
+        tail = (self.options.tol, max_steps)
+        if self.problem.has_bias:
+            status, steps, missing, self.violation, self.most, self.least = pair_steps(
+                *shared, self.options.mirror_sign, *tail
+            )
+        else:
+            status, steps, missing, self.violation = single_steps(*shared, *tail)
+            self.most, self.least = self.violation, -self.violation
+        self.n_iter += steps
+        if status == MISSING_ROW:
+            self.cache.fetch(missing, self._likely_next(), self.n_iter)
+        return int(status)
+
+    def _likely_next(self) -> np.ndarray:
+        """Variables with large violations: their rows will be asked for soon."""
+        labels, gradient, beta = self.problem.labels, self.gradient, self.beta
+        score = -gradient if not self.problem.has_bias else -labels * gradient
+        rises = (
+            (beta < self.problem.upper)
+            if not self.problem.has_bias
+            else np.where(labels > 0, beta < self.problem.upper, beta > 0)
+        )
+        merit = np.where(rises, score, -score)[self.active]
+        if len(merit) > _LOOKAHEAD:
+            chosen = np.argpartition(-merit, _LOOKAHEAD)[:_LOOKAHEAD]
+            chosen = chosen[np.argsort(-merit[chosen], kind="stable")]
+            return self.active[chosen]
+        return self.active[np.argsort(-merit, kind="stable")]
+
+    def shrink(self) -> None:
+        """Set aside what sits firmly on a bound."""
+        keep = np.zeros(len(self.active), dtype=np.bool_)
+        kept = count_unshrinkable(
+            self.beta,
+            self.gradient,
+            self.problem.labels,
+            self.problem.upper,
+            self.active,
+            self.problem.has_bias,
+            self.most,
+            self.least,
+            keep,
+        )
+        if kept < 0.9 * len(self.active):
+            self.active = self.active[keep]
+
+    def unshrink(self) -> None:
+        """Bring every variable back, with a fresh gradient."""
+        self.active = np.arange(len(self.problem))
+        self.refresh_gradient()
+
+    @property
+    def bias(self) -> float:
+        """Midpoint of (26), or 0.0 without a bias."""
+        if not self.problem.has_bias or not np.isfinite(self.most + self.least):
+            return 0.0
+        return 0.5 * (self.most + self.least)
+
+
+def solve_smo(problem: Problem, options: SmoOptions, start: Vector | None = None) -> Solution:
+    """Minimise the dual to a KKT violation of at most ``options.tol``."""
+    state = _State(problem, options, feasible_start(problem, start))
+    watched = options.callback is not None
+    shrinks = options.shrinking and not watched and options.mirror_sign == 0.0
+    chunk = 1 if watched else max(1000, min(len(problem), 5000))
+    reason = "tolerance reached"
+    while True:
+        before = state.n_iter
+        status = state.run(min(chunk, options.max_iter - state.n_iter))
+        if state.n_iter > before and options.callback is not None:
+            if options.callback(_iterate(state)):
+                return Solution(state.beta, state.n_iter, False, "stopped by the callback")
+        if options.report is not None and status != MISSING_ROW:
+            options.report(state.n_iter, state.violation)
+        if status == CONVERGED:
+            if state.settled:
+                break
+            state.unshrink()
+        elif status == STALLED:
+            if state.settled or state.fresh_at == state.n_iter:
+                reason = "steps are lost in rounding: tol is below what float64 can reach here"
+                break
+            state.unshrink()
+        elif status != MISSING_ROW:
+            if state.n_iter >= options.max_iter:
+                reason = f"max_iter={options.max_iter} steps used up"
+                break
+            if shrinks:
+                state.shrink()
+    return Solution(state.beta, state.n_iter, status == CONVERGED, reason)
+
+
+def _iterate(state: _State) -> Iterate:
+    return Iterate(
+        iteration=state.n_iter,
+        alpha=state.beta.copy(),
+        objective=state.problem.objective(state.beta, state.gradient),
+        violation=state.violation,
+        bias=state.bias,
+    )
