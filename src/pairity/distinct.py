@@ -8,10 +8,13 @@ matrix product on them is the same call on the same numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from pairity.validation import as_dense
 
 __all__ = ["DistinctRows", "distinct_rows"]
 
@@ -37,9 +40,8 @@ def distinct_rows(table: NDArray[np.float64] | sp.csr_array) -> DistinctRows:
     fingerprint = _fingerprints(table)
     _, representative, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)
     if not _rows_agree(table, representative[inverse]):
-        dense = table.toarray() if sp.issparse(table) else np.asarray(table)
         _, representative, inverse = np.unique(
-            dense + 0.0, axis=0, return_index=True, return_inverse=True
+            as_dense(table) + 0.0, axis=0, return_index=True, return_inverse=True
         )
     return DistinctRows(representative.astype(np.intp), inverse.reshape(-1).astype(np.intp))
 
@@ -58,7 +60,7 @@ def _entry_hash(values: NDArray[np.float64], column: NDArray[np.uint64]) -> NDAr
     return np.where(values == 0.0, np.uint64(0), hashed)
 
 
-def _fingerprints(table: NDArray[np.float64] | sp.csr_array) -> NDArray[np.uint64]:
+def _fingerprints(table: Any) -> NDArray[np.uint64]:
     n_rows, n_columns = table.shape
     total = np.zeros(n_rows, dtype=np.uint64)
     if sp.issparse(table):

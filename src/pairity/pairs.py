@@ -8,7 +8,7 @@ itself.  Formula (1) of the paper writes the same thing as one wide row
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairity._frames import feature_block, identity_objects, locate_ids, object_table
 from pairity.distinct import distinct_rows
-from pairity.validation import as_feature_table, as_group_features, as_object_indices
+from pairity.validation import as_dense, as_feature_table, as_group_features, as_object_indices
 
 __all__ = ["ObjectTable", "Pairs"]
 
-ObjectTable = NDArray[np.float64] | sp.csr_array
+ObjectTable: TypeAlias = NDArray[np.float64] | sp.csr_array
 
 
 class Pairs:
@@ -229,8 +229,7 @@ class Pairs:
         table = as_feature_table(rows, "rows")
         width = _object_width(table.shape[1], n_symmetric, n_antisymmetric)
         n_rows = table.shape[0]
-        group = table[:, width : width + n_symmetric + n_antisymmetric]
-        group = group.toarray() if sp.issparse(group) else np.array(group)
+        group = as_dense(table[:, width : width + n_symmetric + n_antisymmetric]).copy()
         left, right = table[:, :width], table[:, table.shape[1] - width :]
         if sp.issparse(table):
             stacked: ObjectTable = sp.csr_array(sp.vstack([left, right], format="csr"))

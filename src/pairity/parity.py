@@ -53,5 +53,5 @@ def impose(parity: Parity | None, value: Value, mirrored: Value) -> Value:
     if parity is None:
         return value
     if parity is Parity.EVEN:
-        return (value + mirrored) * 0.5  # type: ignore[operator, no-any-return]
-    return (value - mirrored) * 0.5  # type: ignore[operator, no-any-return]
+        return (value + mirrored) * 0.5  # type: ignore[operator]
+    return (value - mirrored) * 0.5  # type: ignore[operator]

@@ -16,6 +16,7 @@ __all__ = [
     "as_feature_table",
     "as_group_features",
     "as_object_indices",
+    "as_dense",
     "check_choice",
     "check_positive",
 ]
@@ -35,6 +36,11 @@ def as_feature_table(
         )
     _refuse_nonfinite(array, name)
     return np.ascontiguousarray(array)
+
+
+def as_dense(table: Any) -> NDArray[np.float64]:
+    """Return a table as a plain array, whether it is sparse or not."""
+    return table.toarray() if sp.issparse(table) else np.asarray(table)
 
 
 def _as_sparse_table(table: Any, name: str) -> sp.csr_array:

@@ -1,0 +1,1 @@
+"""Estimators: thin public classes in the manner of scikit-learn."""

@@ -16,6 +16,7 @@ from pairity.distinct import distinct_rows
 from pairity.exceptions import DoubledRowsWarning
 from pairity.pairs import Pairs
 from pairity.parity import Parity
+from pairity.validation import as_dense
 
 __all__ = ["BinaryLabels", "read_labels", "read_pairs", "read_weights", "warn_if_doubled"]
 
@@ -51,7 +52,7 @@ def _from_rows(estimator: Any, rows: Any) -> Pairs:
     odd = (rows.shape[1] - n_symmetric - n_antisymmetric) % 2
     if estimator.symmetry == "none" and odd:
         # no two objects in there: all columns are features of the pair itself
-        values = rows.toarray() if hasattr(rows, "toarray") else rows
+        values = as_dense(rows)
         place = np.zeros(len(values), dtype=np.intp)
         return Pairs(np.zeros((1, 0)), place, place, symmetric=values)
     return Pairs.from_rows(rows, n_symmetric, n_antisymmetric)
@@ -103,7 +104,8 @@ def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
     if isinstance(label, bool | np.bool_):
         return np.array([False, True])
     if isinstance(label, int | float | np.number) and label != 0:
-        return np.unique(np.array([-abs(label), abs(label)]))
+        size = abs(np.asarray(label))
+        return np.array([-size, size])
     raise ValueError(
         f"got one class only, {label!r}, whose opposite cannot be named; expected labels such as +1"
         " and -1, or pairs of both classes."

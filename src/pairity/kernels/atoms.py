@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.features import Features, Matrix
+from pairity.kernels.features import Matrix
 from pairity.pairs import ObjectTable, Pairs
+from pairity.validation import as_dense
 
 __all__ = ["Atoms", "BlockAtoms", "Edges", "ObjectGrams", "PairedAtoms", "dense_gram"]
 
@@ -119,7 +119,7 @@ class BlockAtoms:
 
     def rows(self, kernel: Kernel) -> Matrix:
         """Matrix of a kernel of whole rows."""
-        return kernel.on_features(_dense_rows(self.left), _dense_rows(self.right))
+        return kernel.on_features(as_dense(self.left.to_rows()), as_dense(self.right.to_rows()))
 
     def swap_left(self) -> BlockAtoms:
         """Left pairs mirrored."""
@@ -163,7 +163,7 @@ class PairedAtoms:
 
     def rows(self, kernel: Kernel) -> Matrix:
         """Vector of a kernel of whole rows."""
-        return kernel.paired(_dense_rows(self.left), _dense_rows(self.right))
+        return kernel.paired(as_dense(self.left.to_rows()), as_dense(self.right.to_rows()))
 
     def swap_left(self) -> PairedAtoms:
         """Left pairs mirrored."""
@@ -172,11 +172,6 @@ class PairedAtoms:
     def swap_right(self) -> PairedAtoms:
         """Right pairs mirrored."""
         return replace(self, right=self.right.swap())
-
-
-def _dense_rows(pairs: Pairs) -> Features:
-    rows = pairs.to_rows()
-    return rows.toarray() if sp.issparse(rows) else rows
 
 
 def dense_gram(

@@ -24,7 +24,7 @@ from pairity.kernels.features import (
     squared_distances,
 )
 from pairity.parity import Parity, impose
-from pairity.validation import check_positive
+from pairity.validation import as_dense, check_positive
 
 __all__ = [
     "Callable",
@@ -202,9 +202,7 @@ class Precomputed(Kernel):
                 f"got objects with {features.shape[1]} feature columns for a Precomputed kernel;"
                 " expected one column, the row number of each object in the matrix."
             )
-        column = np.asarray(
-            features[:, [0]].toarray() if hasattr(features, "toarray") else features
-        )
+        column = as_dense(features)
         places = column[:, 0].astype(np.intp)
         size = len(self.gram_matrix)
         if (places != column[:, 0]).any() or (

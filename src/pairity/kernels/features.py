@@ -5,7 +5,7 @@ Each comes in two forms: every left row with every right row, and row by row ("p
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,8 +20,8 @@ __all__ = [
     "squared_distances",
 ]
 
-Features = NDArray[np.float64] | sp.csr_array
-Matrix = NDArray[np.float64]
+Features: TypeAlias = NDArray[np.float64] | sp.csr_array
+Matrix: TypeAlias = NDArray[np.float64]
 
 #: Up to this many columns distances are summed difference by difference: exact for near rows
 #: far from the origin.  Above it, matrix products on centred columns are much faster.

@@ -1,0 +1,1 @@
+"""Solvers: problems, solutions, certificates, and how the optimum is found."""
