@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "as_dense",
     "as_feature_table",
     "as_group_features",
     "as_object_indices",
-    "as_dense",
     "check_choice",
     "check_positive",
 ]

@@ -173,7 +173,7 @@ def solve_smo(problem: Problem, options: SmoOptions, start: Vector | None = None
         before = state.n_iter
         status = state.run(min(chunk, options.max_iter - state.n_iter))
         stepped = options.callback is not None and state.n_iter > before
-        if stepped and options.callback(_iterate(state)):
+        if stepped and options.callback(_iterate(state)):  # type: ignore[misc]
             return Solution(state.beta, state.n_iter, False, "stopped by the callback")
         if options.report is not None and status != MISSING_ROW:
             options.report(state.n_iter, state.violation)
