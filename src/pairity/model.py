@@ -43,8 +43,7 @@ class PairModel:
     def _decide(self, pairs: Pairs) -> NDArray[np.float64]:
         pairs = pairs.compact()
         operator = PairOperator(self.kernel, pairs, self.support)
-        value = operator.product(self.coefficients)
         if self.parity is None:
-            return value + self.bias
-        mirrored = operator.with_left(pairs.swap()).product(self.coefficients)
+            return operator.products(self.coefficients, [pairs])[0] + self.bias
+        value, mirrored = operator.products(self.coefficients, [pairs, pairs.swap()])
         return impose(self.parity, value, mirrored) + self.bias

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +9,13 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams, PairedAtoms, dense_gram
 from pairity.kernels.expansion import expand
 from pairity.operators._gather_loops import dot_rows, gather_products, gather_rows
+from pairity.operators.products import (
+    CoefficientMatrix,
+    products_cost,
+    sample_pairs,
+    sum_over_pairs,
+    supports_products,
+)
 from pairity.operators.terms import compile_terms
 from pairity.pairs import Pairs
 from pairity.threads import run_in_ranges
@@ -45,12 +50,6 @@ class PairOperator:
         expansion = expand(kernel, self.left.n_symmetric, self.left.n_antisymmetric)
         self._terms = compile_terms(expansion, self.grams)
 
-    def with_left(self, left: Pairs) -> PairOperator:
-        """The operator of other left pairs over the same object table."""
-        operator = copy(self)
-        operator.left = left
-        return operator
-
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of left and right pairs."""
@@ -58,46 +57,75 @@ class PairOperator:
 
     def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
         """Rows ``K(left_i, .)`` for i in ``index``, shape (len(index), n_right)."""
-        left = self.left[index]
+        return self._block(self.left[index], self.right)
+
+    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The entries of some rows and columns, shape (len(rows), len(columns))."""
+        return self._block(self.left[rows], self.right[columns])
+
+    def _block(self, left: Pairs, right: Pairs) -> NDArray[np.float64]:
         if self._terms is None:
-            return dense_gram(self.kernel, left, self.right, self.grams)
+            return dense_gram(self.kernel, left, right, self.grams)
         terms = self._terms
-        out = np.empty((len(left), len(self.right)))
+        out = np.empty((len(left), len(right)))
 
         def fill(start: int, stop: int) -> None:
             gather_rows(
                 out[start:stop],
                 left.first[start:stop],
                 left.second[start:stop],
-                self.right.first,
-                self.right.second,
+                right.first,
+                right.second,
                 terms.grams,
                 terms.weights,
                 terms.edge_gram,
             )
 
-        run_in_ranges(fill, len(left), self._rows_per_range())
+        run_in_ranges(fill, len(left), _rows_per_range(len(right)))
         return out
 
     def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``K vector``, shape (n_left,); only columns with a nonzero entry are touched."""
+        """``K vector``, shape (n_left,)."""
+        return self.products(vector, [self.left])[0]
+
+    def products(
+        self, vector: NDArray[np.float64], lefts: list[Pairs]
+    ) -> list[NDArray[np.float64]]:
+        """``sum_j K(., j) vector_j`` on several lists of pairs over the left object table."""
         used = np.flatnonzero(vector)
         right, weights = self.right[used], np.ascontiguousarray(vector[used])
-        out = np.zeros(len(self.left))
         if not len(used):
-            return out
+            return [np.zeros(len(left)) for left in lefts]
+        if self._through_objects(len(used), sum(map(len, lefts))):
+            assert self._terms is not None
+            matrix = CoefficientMatrix(right, weights, self.right.n_objects)
+            sums = sum_over_pairs(self._terms, matrix)
+            return [sample_pairs(sums, left) for left in lefts]
+        return [self._gathered_product(left, right, weights) for left in lefts]
+
+    def _through_objects(self, n_used: int, n_left: int) -> bool:
+        """Whether products of object matrices are cheaper than touching every pair of pairs."""
+        if self._terms is None or not supports_products(self._terms):
+            return False
+        pairwise = float(n_left) * n_used * len(self._terms.weights)
+        return products_cost(self._terms, n_used, n_left) < pairwise
+
+    def _gathered_product(
+        self, left: Pairs, right: Pairs, weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        out = np.zeros(len(left))
         terms = self._terms
 
         def multiply(start: int, stop: int) -> None:
             if terms is None:
-                block = dense_gram(self.kernel, self.left[start:stop], right, self.grams)
+                block = dense_gram(self.kernel, left[start:stop], right, self.grams)
                 dot_rows(out[start:stop], block, weights)
                 return
             gather_products(
                 out[start:stop],
                 np.empty(len(right)),
-                self.left.first[start:stop],
-                self.left.second[start:stop],
+                left.first[start:stop],
+                left.second[start:stop],
                 right.first,
                 right.second,
                 terms.grams,
@@ -106,12 +134,13 @@ class PairOperator:
                 weights,
             )
 
-        run_in_ranges(multiply, len(self.left), self._rows_per_range())
+        run_in_ranges(multiply, len(left), _rows_per_range(len(right)))
         return out
 
     def diagonal(self) -> NDArray[np.float64]:
         """``K(left_i, right_i)`` for all i."""
         return np.asarray(self.kernel.formula(PairedAtoms(self.left, self.right)))
 
-    def _rows_per_range(self) -> int:
-        return max(1, _ENTRIES_PER_RANGE // max(1, len(self.right)))
+
+def _rows_per_range(n_columns: int) -> int:
+    return max(1, _ENTRIES_PER_RANGE // max(1, n_columns))

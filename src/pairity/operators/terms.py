@@ -7,10 +7,12 @@ from functools import reduce
 from operator import mul
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams
+from pairity.kernels.elementary import Linear
 from pairity.kernels.expansion import Expansion
 
 __all__ = ["TermTable", "compile_terms"]
@@ -26,6 +28,8 @@ class TermTable:
     grams: NDArray[np.float64]  # (n_grams, m_left, m_right)
     weights: NDArray[np.float64]  # (n_terms,)
     edge_gram: NDArray[np.int64]  # (n_terms, 4)
+    factors: tuple[tuple[NDArray[np.float64], NDArray[np.float64]] | None, ...] = ()
+    """``grams[g] = factors[g][0] @ factors[g][1].T`` where the rank is known to be low."""
 
 
 def compile_terms(expansion: Expansion, grams: ObjectGrams) -> TermTable | None:
@@ -46,4 +50,15 @@ def compile_terms(expansion: Expansion, grams: ObjectGrams) -> TermTable | None:
         np.stack([np.ascontiguousarray(matrix) for matrix in matrices]),
         np.array([expansion.terms[monomial] for monomial in monomials]),
         edge_gram,
+        tuple(_low_rank_factor(kernels, grams) for kernels in places),
     )
+
+
+def _low_rank_factor(
+    kernels: tuple[Kernel, ...], grams: ObjectGrams
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """The features themselves, for a linear kernel of fewer columns than half the objects."""
+    smaller = min(grams.left.shape[0], grams.right.shape[0])
+    if kernels != (Linear(),) or sp.issparse(grams.left) or 2 * grams.left.shape[1] > smaller:
+        return None
+    return grams.left, grams.right

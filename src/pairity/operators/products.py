@@ -1,0 +1,266 @@
+"""Products of a pair kernel with coefficients, through object Gram matrices (MATH: vec tricks).
+
+Coefficients ``v_j`` on pairs ``(c_j, d_j)`` form a sparse matrix V with ``V[c_j, d_j] = v_j``.
+A monomial of the kernel turns into matrix products, by the edges it has:
+
+===============  ===========================================  =================
+edges            ``sum_j v_j * monomial(ab, j)``              kind
+===============  ===========================================  =================
+none             ``sum(v)``                                   number
+ac               ``(A cnt_c)_a``, and likewise ad, bc, bd     vector at a or b
+ac ad            ``diag(A V B')_a``, and likewise bc bd       vector at a or b
+ac bd            ``[A V B']_ab``                              matrix
+ad bc            ``[A V' B']_ab``                             matrix
+ac bc            ``[A diag(cnt_c) B']_ab``, likewise ad bd    matrix
+three edges      ``[(P o (S V')) R']_ab`` and its like        matrix
+===============  ===========================================  =================
+
+``cnt_c`` adds up the coefficients of each object in first place, ``cnt_d`` in second place.
+Matrix terms with the same two Gram matrices share one middle matrix: the metric-learning kernel
+costs one product with the graph Laplacian of the coefficients, not ten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pairity.operators._gather_loops import add_row_dots
+from pairity.operators.terms import TermTable
+from pairity.pairs import Pairs
+from pairity.threads import run_in_ranges
+
+__all__ = [
+    "CoefficientMatrix",
+    "PairSums",
+    "products_cost",
+    "sample_pairs",
+    "sum_over_pairs",
+    "supports_products",
+]
+
+Matrix = NDArray[np.float64]
+
+AC, AD, BC, BD = range(4)
+#: Share of nonzero entries above which a product with V is a dense one.
+_DENSE_SHARE = 0.02
+#: Gathered kernel entries that take as long as one multiplication inside a matrix product, a
+#: sparse product, a row dot product (measured on two cores).
+_MATRIX_COST, _SPARSE_COST, _DOT_COST = 0.02, 0.8, 0.25
+#: Pairs whose row dot products one range of work covers.
+_PAIRS_PER_RANGE = 2048
+
+
+class CoefficientMatrix:
+    """V and what is derived from it, each computed when first asked for."""
+
+    def __init__(self, pairs: Pairs, values: NDArray[np.float64], n_objects: int) -> None:
+        shape = (n_objects, n_objects)
+        self.matrix = sp.csr_array((values, (pairs.first, pairs.second)), shape=shape)
+        self.first_counts = np.bincount(pairs.first, values, n_objects)
+        self.second_counts = np.bincount(pairs.second, values, n_objects)
+        self.total = float(values.sum())
+        self._products: dict[tuple[int, int], Matrix] = {}
+
+    @cached_property
+    def _dense(self) -> bool:
+        return self.matrix.nnz > _DENSE_SHARE * self.matrix.shape[0] * self.matrix.shape[1]
+
+    @cached_property
+    def symmetric_sum(self) -> sp.csr_array | Matrix:
+        """``V + V'``."""
+        total = self.matrix + self.matrix.T
+        return total.toarray() if self._dense else sp.csr_array(total)
+
+    @cached_property
+    def skew_difference(self) -> sp.csr_array | Matrix:
+        """``V - V'``."""
+        total = self.matrix - self.matrix.T
+        return total.toarray() if self._dense else sp.csr_array(total)
+
+    def times(self, gram: Matrix, key: int, sign: int) -> Matrix:
+        """``gram (V + V')`` for sign +1, ``gram (V - V')`` for -1; remembered by ``key``."""
+        if (key, sign) not in self._products:
+            middle = self.symmetric_sum if sign > 0 else self.skew_difference
+            # (V +- V')' = +-(V +- V'): a sparse matrix multiplies from the left
+            product = gram @ middle if self._dense else sign * (middle @ gram.T).T
+            self._products[key, sign] = np.ascontiguousarray(product)
+        return self._products[key, sign]
+
+
+@dataclass
+class PairSums:
+    """``sum_j v_j K(ab, j)`` for all objects a, b: ``number + at_a[a] + at_b[b] + sum [X Y']_ab``."""
+
+    number: float
+    at_a: NDArray[np.float64]
+    at_b: NDArray[np.float64]
+    bilinear: list[tuple[Matrix, Matrix]] = field(default_factory=list)
+
+
+def supports_products(terms: TermTable) -> bool:
+    """Whether every monomial has at most three of the four edges."""
+    return bool(((terms.edge_gram >= 0).sum(axis=1) <= 3).all())
+
+
+def _grid_is_cheaper(n_left: int, m_left: int, width: int) -> bool:
+    """Whether all pairs of objects by one matrix product beat the wanted ones by row dots."""
+    return _MATRIX_COST * m_left * m_left * width < _DOT_COST * n_left * width
+
+
+def products_cost(terms: TermTable, n_used: int, n_left: int) -> float:
+    """Cost of a product through objects, in units of one gathered kernel entry."""
+    m_left, m_right = terms.grams.shape[1:]
+    dense = n_used > _DENSE_SHARE * m_right * m_right
+    reduce = _MATRIX_COST * m_left * m_right**2 if dense else _SPARSE_COST * n_used * m_left
+    sample = min(_MATRIX_COST * m_left**2, _DOT_COST * n_left) * m_right
+    n_bilinear = max(1, len(terms.factors))
+    return n_bilinear * (reduce + sample)
+
+
+def sample_pairs(sums: PairSums, pairs: Pairs) -> NDArray[np.float64]:
+    """Values of a reduced sum at pairs of objects of the left table."""
+    first, second = pairs.first, pairs.second
+    out = sums.number + sums.at_a[first] + sums.at_b[second]
+    for left, right in sums.bilinear:
+        if _grid_is_cheaper(len(pairs), len(left), left.shape[1]):
+            out += (left @ right.T)[first, second]
+        else:
+            _add_dots(out, first, second, left, right)
+    return out
+
+
+def _add_dots(
+    out: NDArray[np.float64],
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    left: Matrix,
+    right: Matrix,
+) -> None:
+    def add(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        add_row_dots(out[part], first[part], second[part], left, right)
+
+    run_in_ranges(add, len(out), _PAIRS_PER_RANGE)
+
+
+def sum_over_pairs(terms: TermTable, coefficients: CoefficientMatrix) -> PairSums:
+    """Reduce the sum over training pairs to object level, one product per pair of Gram matrices."""
+    m_left = terms.grams.shape[1]
+    sums = PairSums(0.0, np.zeros(m_left), np.zeros(m_left))
+    # (left gram, right gram) -> weights of V and V', weights of diag(cnt_c) and diag(cnt_d)
+    middles: dict[tuple[int, int], NDArray[np.float64]] = {}
+    for weight, edges in zip(terms.weights, terms.edge_gram, strict=True):
+        present = tuple(int(edge) for edge in np.flatnonzero(edges >= 0))
+        _add_term(float(weight), edges, present, terms, coefficients, sums, middles)
+    for (left, right), weights in middles.items():
+        sums.bilinear.append(_bilinear(left, right, weights, terms, coefficients))
+    return sums
+
+
+def _bilinear(
+    left: int,
+    right: int,
+    weights: NDArray[np.float64],
+    terms: TermTable,
+    coefficients: CoefficientMatrix,
+) -> tuple[Matrix, Matrix]:
+    """``[A M B']`` as two tables; with A = X X_r' and B = Y Y_r' as ``[X (X_r' M Y_r)] Y'``."""
+    first, second = terms.factors[left], terms.factors[right]
+    if first is None or second is None:
+        return _middle_product(left, weights, terms, coefficients), terms.grams[right]
+    counts = weights[2] * coefficients.first_counts + weights[3] * coefficients.second_counts
+    middle = weights[0] * coefficients.matrix + weights[1] * coefficients.matrix.T
+    core = first[1].T @ (middle @ second[1] + counts[:, np.newaxis] * second[1])
+    return first[0] @ core, second[0]
+
+
+def _add_term(
+    weight: float,
+    edges: NDArray[np.int64],
+    present: tuple[int, ...],
+    terms: TermTable,
+    coefficients: CoefficientMatrix,
+    sums: PairSums,
+    middles: dict[tuple[int, int], NDArray[np.float64]],
+) -> None:
+    grams = terms.grams
+    counts = {0: coefficients.first_counts, 1: coefficients.second_counts}
+    if not present:
+        sums.number += weight * coefficients.total
+    elif len(present) == 1:
+        edge = present[0]
+        target = sums.at_a if edge < 2 else sums.at_b
+        target += weight * (grams[edges[edge]] @ counts[edge % 2])
+    elif present in ((AC, AD), (BC, BD)):
+        target = sums.at_a if present[0] == AC else sums.at_b
+        target += weight * _diagonal_product(
+            edges[present[0]], edges[present[1]], terms, coefficients
+        )
+    elif len(present) == 2:
+        key = (int(edges[present[0]]), int(edges[present[1]]))
+        place = {(AC, BD): 0, (AD, BC): 1, (AC, BC): 2, (AD, BD): 3}[present]
+        middles.setdefault(key, np.zeros(4))[place] += weight
+    else:
+        sums.bilinear.append(_coupled(weight, edges, present, terms, coefficients))
+
+
+def _diagonal_product(
+    one: np.int64, two: np.int64, terms: TermTable, coefficients: CoefficientMatrix
+) -> NDArray[np.float64]:
+    """``diag(A V B')``: for A = B half of ``diag(A (V + V') A')``."""
+    left, right = terms.grams[one], terms.grams[two]
+    if one == two:
+        product = coefficients.times(left, int(one), +1)
+        return 0.5 * np.einsum("ac,ac->a", product, left)
+    return np.einsum("ac,ac->a", _times_v(left, int(one), coefficients), right)
+
+
+def _times_v(gram: Matrix, key: int, coefficients: CoefficientMatrix) -> Matrix:
+    """``gram V``."""
+    return 0.5 * (coefficients.times(gram, key, +1) + coefficients.times(gram, key, -1))
+
+
+def _middle_product(
+    key: int, weights: NDArray[np.float64], terms: TermTable, coefficients: CoefficientMatrix
+) -> Matrix:
+    """``A (w0 V + w1 V' + diag(w2 cnt_c + w3 cnt_d))``, with as few products as possible."""
+    gram = terms.grams[key]
+    even, odd = (weights[0] + weights[1]) / 2.0, (weights[0] - weights[1]) / 2.0
+    product = np.zeros_like(gram)
+    if even:
+        product += even * coefficients.times(gram, key, +1)
+    if odd:
+        product += odd * coefficients.times(gram, key, -1)
+    if weights[2] or weights[3]:
+        counts = weights[2] * coefficients.first_counts + weights[3] * coefficients.second_counts
+        product += gram * counts
+    return product
+
+
+def _coupled(
+    weight: float,
+    edges: NDArray[np.int64],
+    present: tuple[int, ...],
+    terms: TermTable,
+    coefficients: CoefficientMatrix,
+) -> tuple[Matrix, Matrix]:
+    """Three edges: one end has two of them, the other end one."""
+    missing = ({AC, AD, BC, BD} - set(present)).pop()
+    ac, ad, bc, bd = (terms.grams[gram] if gram >= 0 else None for gram in edges)
+    if missing == BD:  # sum_c bc * ac * (ad V')_ac
+        return weight * (ac * _times_vt(ad, int(edges[AD]), coefficients)), bc  # type: ignore[operator, arg-type, return-value]
+    if missing == BC:  # sum_d bd * ad * (ac V)_ad
+        return weight * (ad * _times_v(ac, int(edges[AC]), coefficients)), bd  # type: ignore[operator, arg-type, return-value]
+    if missing == AD:  # sum_c ac * bc * (bd V')_bc
+        return weight * ac, bc * _times_vt(bd, int(edges[BD]), coefficients)  # type: ignore[operator, arg-type, return-value]
+    return weight * ad, bd * _times_v(bc, int(edges[BC]), coefficients)  # type: ignore[operator, arg-type, return-value]
+
+
+def _times_vt(gram: Matrix, key: int, coefficients: CoefficientMatrix) -> Matrix:
+    """``gram V'``."""
+    return 0.5 * (coefficients.times(gram, key, +1) - coefficients.times(gram, key, -1))
