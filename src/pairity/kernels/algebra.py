@@ -133,15 +133,15 @@ def _token(value: Any) -> Any:
     if isinstance(value, Kernel):
         return value.token
     if isinstance(value, tuple):
-        return tuple(_token(item) for item in value)
-    if isinstance(value, np.ndarray) or callable(value):
+        return tuple(map(_token, value))
+    if isinstance(value, np.ndarray | list) or callable(value):
         return ("identity", id(value))
     return value
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"<{'x'.join(map(str, value.shape))} matrix>"
+    if isinstance(value, np.ndarray | list):
+        return f"<{'x'.join(map(str, np.shape(value)))} matrix>"
     if callable(value) and not isinstance(value, Kernel):
         return getattr(value, "__name__", repr(value))
     return repr(value)

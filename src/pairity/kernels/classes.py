@@ -84,9 +84,15 @@ def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     projection: Kernel = Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
     if expand(projection, *group).vanishes:
         raise KernelError(_vanishing(kernel, parity))
-    if not is_order_invariant(kernel, *group):
-        _check_order_invariance(kernel, spread_sample(pairs, _SAMPLE))
+    if _is_opaque(kernel, *group) or not is_order_invariant(kernel, *group):
+        _check_opaque(kernel, parity, spread_sample(pairs, _SAMPLE))
     return kernel if known is parity else projection
+
+
+def _is_opaque(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
+    """Whether some of the formula is a function of whole rows, of which nothing can be derived."""
+    monomials = expand(kernel, n_symmetric, n_antisymmetric).terms
+    return any(factor.role == "rows" for monomial in monomials for factor in monomial.factors)
 
 
 def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> None:
@@ -122,14 +128,17 @@ def _check_declared_reflection(k3: Kernel, sample: Pairs) -> None:
         )
 
 
-def _check_order_invariance(kernel: Kernel, sample: Pairs) -> None:
-    deviation = measure_laws(kernel, sample).order_invariant
-    if deviation > LAW_TOLERANCE:
+def _check_opaque(kernel: Kernel, parity: Parity, sample: Pairs) -> None:
+    """Measure what the formula does not tell: order invariance, and that the part is not zero."""
+    laws = measure_laws(kernel, sample)
+    if laws.order_invariant > LAW_TOLERANCE:
         raise KernelError(
-            f"got {kernel!r}, which is not order-invariant (off by {deviation:.3g} of its largest value"
-            " on the training pairs); expected class (d) of Section 3: wrap it in"
+            f"got {kernel!r}, which is not order-invariant (off by {laws.order_invariant:.3g} of its"
+            " largest value on the training pairs); expected class (d) of Section 3: wrap it in"
             " OrderInvariant(kernel), or train with symmetry='none'."
         )
+    if (laws.balanced if parity is Parity.ODD else laws.skew_balanced) <= LAW_TOLERANCE:
+        raise KernelError(_vanishing(kernel, parity))
 
 
 def _wrong_parity(kernel: Kernel, parity: Parity) -> str:

@@ -30,6 +30,14 @@ __all__ = [
 ]
 
 
+def _require_kernel(value: Any, name: str, expected: str) -> None:
+    if not isinstance(value, Kernel):
+        raise KernelError(
+            f"got {name}={value!r}; expected {expected} such as Gaussian(1.0): wrap a function in"
+            " Callable(function)."
+        )
+
+
 class Bilinear(Kernel):
     """``K_P(X_ab, X_cd) = X_ab P X_cd'`` of formula (37): in general *not* order-invariant.
 
@@ -81,6 +89,11 @@ class _OfPairKernel(Kernel):
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.check()
+
+    def check(self) -> None:
+        """Refuse what is no kernel."""
+        _require_kernel(self.kernel, "kernel", "a kernel of pairs")
+        super().check()
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"{type(self).__name__}({self.kernel!r})"
@@ -139,12 +152,11 @@ class _OfObjectKernel(Kernel):
         self.check()
 
     def check(self) -> None:
-        """Refuse a k1 that is no kernel, and a k3 that is neither even nor odd."""
-        if not isinstance(self.k1, Kernel):
-            raise KernelError(
-                f"got k1={self.k1!r}; expected an object kernel such as Gaussian(1.0); wrap a"
-                " function in Callable(function)."
-            )
+        """Refuse what is no kernel, and a k3 that is neither even nor odd."""
+        _require_kernel(self.k1, "k1", "an object kernel")
+        for name, kernel in (("k2", self.k2), ("k3", self.k3)):
+            if kernel is not None:
+                _require_kernel(kernel, name, "a kernel of group features")
         super().check()
         if self.k3 is not None and self.k3.reflection is None:
             raise KernelError(

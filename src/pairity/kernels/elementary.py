@@ -11,6 +11,7 @@ from collections.abc import Callable as Function
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel, as_symmetric_matrix
@@ -279,7 +280,8 @@ class Callable(Kernel):
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """Values of the function, checked for shape and for NaN."""
-        values = np.asarray(self.function(left, right), dtype=np.float64)
+        given: Any = self.function(left, right)
+        values = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
         if values.shape != (left.shape[0], right.shape[0]):
             raise KernelError(
                 f"got values of shape {values.shape} from the kernel function for tables of"

@@ -9,6 +9,7 @@ under swaps, and fast rows and products are compiled from it.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from pairity.kernels.algebra import Kernel
@@ -20,6 +21,7 @@ __all__ = ["EDGES", "Expansion", "Factor", "Monomial", "SymbolicAtoms", "expand"
 EDGES = ("ac", "ad", "bc", "bd")
 _SWAPPED_LEFT = (2, 3, 0, 1)  # ac <-> bc, ad <-> bd
 _SWAPPED_RIGHT = (1, 0, 3, 2)  # ac <-> ad, bc <-> bd
+#: What is left of a sum of weights, relative to their sizes, when it counts as cancelled.
 _NEGLIGIBLE = 1e-12
 
 
@@ -52,14 +54,10 @@ class Expansion:
     """A weighted sum of monomials, with the arithmetic that formulas use."""
 
     def __init__(self, terms: dict[Monomial, float]) -> None:
-        scale = max(map(abs, terms.values()), default=0.0)
-        self.terms = {m: w for m, w in terms.items() if abs(w) > _NEGLIGIBLE * scale}
+        self.terms = {monomial: weight for monomial, weight in terms.items() if weight != 0.0}
 
     def __add__(self, other: Expansion) -> Expansion:
-        total = defaultdict(float, self.terms)
-        for monomial, weight in other.terms.items():
-            total[monomial] += weight
-        return Expansion(dict(total))
+        return _collect([*self.terms.items(), *other.terms.items()])
 
     def __sub__(self, other: Expansion) -> Expansion:
         return self + other * -1.0
@@ -67,11 +65,11 @@ class Expansion:
     def __mul__(self, other: Expansion | float) -> Expansion:
         if not isinstance(other, Expansion):
             return Expansion({m: w * float(other) for m, w in self.terms.items()})
-        total: dict[Monomial, float] = defaultdict(float)
-        for mine, weight in self.terms.items():
-            for yours, other_weight in other.terms.items():
-                total[mine * yours] += weight * other_weight
-        return Expansion(dict(total))
+        return _collect(
+            (mine * yours, weight * other_weight)
+            for mine, weight in self.terms.items()
+            for yours, other_weight in other.terms.items()
+        )
 
     def __pow__(self, exponent: int) -> Expansion:
         power = self
@@ -86,9 +84,21 @@ class Expansion:
 
     def equals(self, other: Expansion) -> bool:
         """Whether the two are the same sum, up to rounding of the weights."""
-        scale = max(map(abs, [*self.terms.values(), *other.terms.values()]), default=0.0)
-        difference = (self - other).terms.values()
-        return all(abs(weight) <= _NEGLIGIBLE * scale for weight in difference)
+        return (self - other).vanishes
+
+
+def _collect(parts: Iterable[tuple[Monomial, float]]) -> Expansion:
+    """Weights added monomial by monomial; one that cancels, up to rounding, is gone.
+
+    How small a weight is beside those of *other* monomials says nothing about its share of the
+    kernel, which depends on the features.
+    """
+    total: dict[Monomial, float] = defaultdict(float)
+    magnitude: dict[Monomial, float] = defaultdict(float)
+    for monomial, weight in parts:
+        total[monomial] += weight
+        magnitude[monomial] += abs(weight)
+    return Expansion({m: w for m, w in total.items() if abs(w) > _NEGLIGIBLE * magnitude[m]})
 
 
 @dataclass(frozen=True)

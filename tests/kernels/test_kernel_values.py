@@ -1,0 +1,103 @@
+"""Every kernel against its plain twin, and Gram, diagonal and PSD against each other."""
+
+import numpy as np
+import pytest
+
+import cases
+import naive
+from pairity import Pairs
+from pairity.kernels import Gaussian, Linear, Polynomial, Precomputed, Tensor
+
+
+def assert_close(got, expected, relative=1e-12):
+    """Equal up to ``relative`` of the largest entry."""
+    scale = np.abs(expected).max()
+    assert got.shape == expected.shape
+    np.testing.assert_allclose(got, expected, rtol=0, atol=relative * scale)
+
+
+@pytest.mark.parametrize("case", cases.all_cases(), ids=repr)
+def test_gram_equals_the_formula_of_the_paper(case):
+    left, right = cases.random_pairs(1, n=6), cases.random_pairs(2, n=5)
+    expected = naive.gram(case.twin, left.to_rows(), right.to_rows(), cases.WIDTHS)
+    assert_close(case.kernel.gram(left, right), expected)
+
+
+@pytest.mark.parametrize("case", cases.cases_without_group(), ids=repr)
+def test_gram_on_individual_features_alone(case):
+    left, right = (cases.random_pairs(seed, n=5, widths=(3, 0, 0)) for seed in (3, 4))
+    expected = naive.gram(case.twin, left.to_rows(), right.to_rows(), (3, 0, 0))
+    assert_close(case.kernel.gram(left, right), expected)
+
+
+@pytest.mark.parametrize("widths", [(2, 3, 0), (2, 0, 3)])
+@pytest.mark.parametrize("case", cases.elementary_cases(), ids=repr)
+def test_gram_with_one_kind_of_group_features(case, widths):
+    left, right = (cases.random_pairs(seed, n=5, widths=widths) for seed in (5, 6))
+    expected = naive.gram(case.twin, left.to_rows(), right.to_rows(), widths)
+    assert_close(case.kernel.gram(left, right), expected)
+
+
+@pytest.mark.parametrize("case", cases.all_cases(), ids=repr)
+def test_gram_of_sparse_objects_equals_dense(case):
+    pairs = cases.random_pairs(7)
+    assert_close(case.kernel.gram(cases.sparse_twin(pairs)), case.kernel.gram(pairs))
+
+
+@pytest.mark.parametrize("case", cases.all_cases(), ids=repr)
+def test_diagonal_is_that_of_the_gram_matrix(case):
+    pairs = cases.random_pairs(8)
+    gram = case.kernel.gram(pairs)
+    np.testing.assert_allclose(
+        case.kernel.diagonal(pairs), np.diagonal(gram), rtol=0, atol=1e-12 * np.abs(gram).max()
+    )
+
+
+@pytest.mark.parametrize("case", cases.all_cases(), ids=repr)
+def test_calling_a_kernel_is_its_gram_matrix(case):
+    pairs = cases.random_pairs(9, n=5)
+    assert np.array_equal(case.kernel(pairs), case.kernel.gram(pairs, pairs))
+
+
+@pytest.mark.parametrize("case", cases.all_cases(), ids=repr)
+def test_gram_is_symmetric_and_positive_semidefinite(case):
+    gram = case.kernel.gram(cases.random_pairs(10, n=30, m=9).with_mirrored())
+    scale = np.abs(gram).max()
+    assert np.abs(gram - gram.T).max() <= 1e-12 * scale
+    assert np.linalg.eigvalsh(gram)[0] >= -1e-12 * scale * len(gram)
+
+
+@pytest.mark.parametrize("n1", [3, 80])
+def test_gaussian_of_near_rows_far_from_the_origin(n1):
+    """Both ways to square a distance keep their digits: 3 columns and 80 take different ones."""
+    rng = np.random.default_rng(11)
+    objects = 1000.0 + 1e-2 * rng.normal(size=(5, n1))
+    pairs = Pairs(objects, [0, 1, 2], [3, 4, 0])
+    expected = naive.gram(naive.pair_gaussian(0.05), pairs.to_rows(), pairs.to_rows(), (n1, 0, 0))
+    np.testing.assert_allclose(Gaussian(0.05).gram(pairs), expected, rtol=0, atol=1e-9)
+
+
+def test_precomputed_looks_values_up():
+    rng = np.random.default_rng(12)
+    features = rng.normal(size=(6, 4))
+    gram = features @ features.T
+    known = Pairs(features, [0, 1, 5], [2, 3, 4])
+    looked_up = Pairs(np.arange(6)[:, None], [0, 1, 5], [2, 3, 4])
+    assert_close(Precomputed(gram).gram(looked_up), Linear().gram(known))
+    assert_close(Tensor(Precomputed(gram)).gram(looked_up), Tensor(Linear()).gram(known))
+    assert_close(Precomputed(gram).diagonal(looked_up), Linear().diagonal(known))
+
+
+def test_blocks_of_rows_join_without_a_seam(monkeypatch):
+    pairs = cases.random_pairs(13, n=11)
+    whole = Polynomial(2).gram(pairs)
+    monkeypatch.setattr("pairity.kernels.atoms._BLOCK_ENTRIES", 25)
+    np.testing.assert_allclose(Polynomial(2).gram(pairs), whole, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("n_left", [0, 1])
+def test_gram_of_few_pairs(n_left):
+    pairs = cases.random_pairs(14, n=4)
+    for case in cases.all_cases():
+        assert case.kernel.gram(pairs[:n_left], pairs).shape == (n_left, 4)
+        assert case.kernel.diagonal(pairs[:n_left]).shape == (n_left,)

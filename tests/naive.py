@@ -1,0 +1,264 @@
+"""Plain twins: every formula of the paper, written as printed, one pair of wide rows at a time.
+
+A wide row is ``X_ab = (x_a, x_ab, x~_ab, x_b)`` of formula (1); ``widths = (n1, n2, n3)``.  A twin
+of a pair kernel is a function ``K(X, Z, widths)`` of two such rows; one of an object kernel is a
+function ``k(x, z)`` of two vectors.  Nothing here is fast, and nothing is shared with the library.
+"""
+
+import math
+
+import numpy as np
+
+
+def split(row, widths):
+    """``x_a, x_ab, x~_ab, x_b`` of a wide row."""
+    n1, n2, n3 = widths
+    return (
+        row[:n1],
+        row[n1 : n1 + n2],
+        row[n1 + n2 : n1 + n2 + n3],
+        row[n1 + n2 + n3 :],
+    )
+
+
+def swap_row(row, widths):
+    """The operator T of formula (2): ``(x_b, x_ab, -x~_ab, x_a)``."""
+    a, kept, flipped, b = split(row, widths)
+    return np.concatenate([b, kept, -flipped, a])
+
+
+# Kernels of vectors -------------------------------------------------------------------------
+
+
+def inner(x, z):
+    return sum(float(p) * float(q) for p, q in zip(x, z, strict=True))
+
+
+def squared_distance(x, z):
+    return sum((float(p) - float(q)) ** 2 for p, q in zip(x, z, strict=True))
+
+
+def polynomial(degree):
+    return lambda x, z: inner(x, z) ** degree
+
+
+def gaussian(sigma):
+    return lambda x, z: math.exp(-squared_distance(x, z) / (2.0 * sigma**2))
+
+
+def even_part(k):
+    """``(k(x, z) + k(x, -z)) / 2``, which satisfies (9)."""
+    return lambda x, z: (k(x, z) + k(x, -z)) / 2.0
+
+
+def odd_part(k):
+    """``(k(x, z) - k(x, -z)) / 2``, which satisfies (11)."""
+    return lambda x, z: (k(x, z) - k(x, -z)) / 2.0
+
+
+# Kernels of pairs, Section 3 ------------------------------------------------------------------
+
+
+def pair_linear(X, Z, widths):
+    """K_lin^o."""
+    a, ab, t_ab, b = split(X, widths)
+    c, cd, t_cd, d = split(Z, widths)
+    return inner(a, c) + inner(ab, cd) + inner(t_ab, t_cd) + inner(b, d)
+
+
+def pair_polynomial(degree):
+    """Formula (5)."""
+    return lambda X, Z, widths: pair_linear(X, Z, widths) ** degree
+
+
+def pair_gaussian(sigma):
+    """K_Gauss^o."""
+
+    def kernel(X, Z, widths):
+        parts = zip(split(X, widths), split(Z, widths), strict=True)
+        return math.exp(-sum(squared_distance(x, z) for x, z in parts) / (2.0 * sigma**2))
+
+    return kernel
+
+
+def balanced(K):
+    """Formula (6)."""
+    return lambda X, Z, widths: 0.5 * (K(X, Z, widths) + K(swap_row(X, widths), Z, widths))
+
+
+def skew_balanced(K):
+    """Formula (7)."""
+    return lambda X, Z, widths: 0.5 * (K(X, Z, widths) - K(swap_row(X, widths), Z, widths))
+
+
+def bilinear(P):
+    """Formula (37)."""
+
+    def kernel(X, Z, widths):
+        n = len(X)
+        return sum(X[i] * P[i][j] * Z[j] for i in range(n) for j in range(n))
+
+    return kernel
+
+
+def order_invariant(K):
+    """Formula (38)."""
+
+    def kernel(X, Z, widths):
+        return 0.5 * (K(X, Z, widths) + K(swap_row(X, widths), swap_row(Z, widths), widths))
+
+    return kernel
+
+
+# Kernels of pairs, Remark 2 -------------------------------------------------------------------
+
+
+def _of_objects(formula):
+    def construction(k1):
+        def kernel(X, Z, widths):
+            a, _, _, b = split(X, widths)
+            c, _, _, d = split(Z, widths)
+            return formula(k1, a, b, c, d)
+
+        return kernel
+
+    return construction
+
+
+@_of_objects
+def product(k1, a, b, c, d):
+    return k1(a, c) * k1(b, d)
+
+
+@_of_objects
+def direct_sum(k1, a, b, c, d):
+    return 0.5 * (k1(a, c) + k1(a, d) + k1(b, c) + k1(b, d))
+
+
+@_of_objects
+def tensor(k1, a, b, c, d):
+    return 0.5 * (k1(a, c) * k1(b, d) + k1(a, d) * k1(b, c))
+
+
+@_of_objects
+def metric_learning(k1, a, b, c, d):
+    return 0.25 * (k1(a, c) - k1(a, d) - k1(b, c) + k1(b, d)) ** 2
+
+
+@_of_objects
+def tensor_metric(k1, a, b, c, d):
+    permanent = 0.5 * (k1(a, c) * k1(b, d) + k1(a, d) * k1(b, c))
+    return permanent + 0.25 * (k1(a, c) - k1(a, d) - k1(b, c) + k1(b, d)) ** 2
+
+
+def with_even_group(base, k2, k3):
+    """Formula (8)."""
+
+    def kernel(X, Z, widths):
+        _, ab, t_ab, _ = split(X, widths)
+        _, cd, t_cd, _ = split(Z, widths)
+        return base(X, Z, widths) + k2(ab, cd) + k3(t_ab, t_cd)
+
+    return kernel
+
+
+def with_odd_group(base, k2, k3):
+    """Formula (10)."""
+
+    def kernel(X, Z, widths):
+        _, ab, t_ab, _ = split(X, widths)
+        _, cd, t_cd, _ = split(Z, widths)
+        return (base(X, Z, widths) + k2(ab, cd)) * k3(t_ab, t_cd)
+
+    return kernel
+
+
+def nothing(x, z):
+    """No k2."""
+    return 0.0
+
+
+def gram(K, left, right, widths):
+    return np.array([[K(X, Z, widths) for Z in right] for X in left])
+
+
+# The dual and SMO, Sections 4 and 5 -------------------------------------------------------------
+
+
+def dual_objective(alpha, y, K):
+    """Formula (14), term by term."""
+    n = len(y)
+    quadratic = math.fsum(
+        alpha[i] * alpha[j] * y[i] * y[j] * K[i, j] for i in range(n) for j in range(n)
+    )
+    return 0.5 * quadratic - math.fsum(alpha)
+
+
+def primal_objective(theta, bias, y, upper, K):
+    """Objective of (12) at ``w = sum theta_i phi_i``, with the smallest slacks."""
+    n = len(y)
+    norm = math.fsum(theta[i] * theta[j] * K[i, j] for i in range(n) for j in range(n))
+    decisions = [math.fsum(K[i, j] * theta[j] for j in range(n)) + bias for i in range(n)]
+    return 0.5 * norm + math.fsum(upper[i] * max(0.0, 1.0 - y[i] * decisions[i]) for i in range(n))
+
+
+def kkt_gradient(alpha, y, K):
+    """F of formula (27)."""
+    n = len(y)
+    return np.array(
+        [math.fsum(y[i] * y[j] * K[i, j] * alpha[j] for j in range(n)) - 1.0 for i in range(n)]
+    )
+
+
+def rise_candidates(alpha, y, C, F):
+    """Scores of the argmax in (26)."""
+    return {
+        i: -y[i] * F[i]
+        for i in range(len(y))
+        if (y[i] > 0 and alpha[i] < C) or (y[i] < 0 and alpha[i] > 0)
+    }
+
+
+def fall_candidates(alpha, y, C, F):
+    """Scores of the argmin in (26)."""
+    return {
+        i: -y[i] * F[i]
+        for i in range(len(y))
+        if (y[i] < 0 and alpha[i] < C) or (y[i] > 0 and alpha[i] > 0)
+    }
+
+
+def two_variable_step(alpha, i, j, y, C, F, K):
+    """Best feasible move of ``y_i alpha_i`` up and ``y_j alpha_j`` down by the same amount."""
+    curvature = K[i, i] + K[j, j] - 2.0 * K[i, j]
+    step = (-y[i] * F[i] + y[j] * F[j]) / max(curvature, 1e-12)
+    room_i = C - alpha[i] if y[i] > 0 else alpha[i]
+    room_j = alpha[j] if y[j] > 0 else C - alpha[j]
+    step = min(step, room_i, room_j)
+    moved = alpha.copy()
+    moved[i] += y[i] * step
+    moved[j] -= y[j] * step
+    return moved
+
+
+def reversed_pair_smo(K, y, C, n_steps):
+    """SMO on (13) that selects by (26), the second variable being the reversed pair.
+
+    Rows n.. of K and y belong to the mirrored pairs.  Theorem 3(b): the reversed pair of an argmax
+    of (26) is an argmin.  Among equal maxima the lowest unordered pair is taken.
+    """
+    n = len(y) // 2
+    alpha = np.zeros(2 * n)
+    iterates = []
+    for _ in range(n_steps):
+        F = kkt_gradient(alpha, y, K)
+        rise, fall = rise_candidates(alpha, y, C, F), fall_candidates(alpha, y, C, F)
+        most = max(rise.values())
+        chosen = min((i for i in rise if rise[i] == most), key=lambda i: i % n)
+        partner = (chosen + n) % (2 * n)
+        assert math.isclose(fall[partner], min(fall.values()), rel_tol=1e-9, abs_tol=1e-12)
+        if most - min(fall.values()) <= 0.0:
+            break
+        alpha = two_variable_step(alpha, chosen, partner, y, C, F, K)
+        iterates.append(alpha)
+    return iterates
