@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,22 +41,35 @@ def object_table(
 ) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Features and ids of an object table; ids are unique and present."""
     ids = objects.index if id_column is None else _column(objects, id_column)
-    ids = np.asarray(ids)
+    ids = np.fromiter(ids.tolist(), dtype=object, count=len(ids))
     names = list(objects.columns) if features is None else list(features)
     names = [name for name in names if name != id_column]
-    if len(set(ids.tolist())) < len(ids):
-        values, counts = np.unique(ids.astype(str), return_counts=True)
+    (repeated, count), *_ = Counter(ids.tolist()).most_common(1) or [(None, 0)]
+    if count > 1:
         raise ValueError(
-            f"got object id {values[np.argmax(counts)]!r} more than once; expected each id in one"
-            " row: drop the repeated rows."
+            f"got object id {repeated!r} more than once; expected each id in one row: drop the"
+            " repeated rows."
         )
     return feature_block(objects, names), ids
+
+
+def _wanted_ids(frame: Any, name: str) -> list[Any]:
+    """Ids in a column of pairs, none of them missing."""
+    column = _column(frame, name)
+    n_missing = int(column.isna().sum())
+    if n_missing:
+        raise ValueError(
+            f"got {n_missing} missing id(s) in column {name!r}; expected every row to name two"
+            " objects: fill the ids in or drop those rows."
+        )
+    wanted: list[Any] = column.tolist()
+    return wanted
 
 
 def locate_ids(frame: Any, column: str, ids: NDArray[Any]) -> NDArray[np.intp]:
     """Row numbers in the object table of the ids in a column of pairs."""
     place = {identity: row for row, identity in enumerate(ids.tolist())}
-    wanted = np.asarray(_column(frame, column)).tolist()
+    wanted = _wanted_ids(frame, column)
     unknown = [identity for identity in wanted if identity not in place]
     if unknown:
         raise ValueError(
@@ -69,7 +83,11 @@ def identity_objects(
     frame: Any, first: str, second: str
 ) -> tuple[sp.csr_array, NDArray[Any], list[NDArray[np.intp]]]:
     """One indicator feature per id, when there is no table of objects."""
-    columns = [np.asarray(_column(frame, name)) for name in (first, second)]
-    ids, places = np.unique(np.concatenate(columns), return_inverse=True)
-    places = places.reshape(2, -1)
-    return sp.csr_array(sp.identity(len(ids), format="csr")), ids, [places[0], places[1]]
+    found = dict.fromkeys(_wanted_ids(frame, first) + _wanted_ids(frame, second))
+    try:
+        ordered = sorted(found)
+    except TypeError:  # ids of several types have no order but that of appearance
+        ordered = list(found)
+    ids = np.fromiter(ordered, dtype=object, count=len(ordered))
+    places = [locate_ids(frame, name, ids) for name in (first, second)]
+    return sp.csr_array(sp.identity(len(ids), format="csr")), ids, places

@@ -316,8 +316,8 @@ def _object_width(n_columns: int, n_symmetric: int, n_antisymmetric: int) -> int
     rest = n_columns - n_symmetric - n_antisymmetric
     if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
         raise ValueError(
-            f"got rows of {n_columns} columns with n_symmetric={n_symmetric} and"
+            f"got rows with n_features={n_columns}, n_symmetric={n_symmetric} and"
             f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
-            " columns [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
+            " features [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
         )
     return rest // 2
