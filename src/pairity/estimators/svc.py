@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -23,17 +21,21 @@ from pairity.estimators.intake import (
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels.classes import project
 from pairity.kernels.resolve import as_kernel
+from pairity.memory import available_megabytes
 from pairity.model import PairModel
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
+from pairity.progress import Progress, say
 from pairity.solvers.certificate import Certificate
-from pairity.solvers.smo import SmoOptions
+from pairity.solvers.choice import SOLVERS
+from pairity.solvers.problem import SolverOptions
 from pairity.solvers.training import TrainingSet, train
 from pairity.validation import check_choice, check_positive
 
 __all__ = ["PairSVC"]
 
-_SECONDS_BETWEEN_REPORTS = 2.0
+#: Share of the available memory that a fit may use by default.
+_MEMORY_SHARE = 0.6
 
 
 class PairSVC(ClassifierMixin, BaseEstimator):
@@ -62,8 +64,11 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo"}
-        "smo" is sequential minimal optimisation.
+    solver : {"auto", "smo", "chunking", "splitting"}
+        "smo" is sequential minimal optimisation, "chunking" works on thousands of pairs at a
+        time, "splitting" on the grid of all pairs of objects (tensor-like kernels).  "auto"
+        chooses by size, density, kernel and memory, and says so when verbose.  All reach the
+        same certificate.
     selection : {"second_order", "first_order"}
         Working-set rule: largest decrease, or the maximal violating pair (26).
     iterates : {"mirrored", "averaged", "free"}
@@ -72,7 +77,13 @@ class PairSVC(ClassifierMixin, BaseEstimator):
     shrinking : bool
         Set variables aside that sit firmly on a bound.
     cache_size : float
-        Megabytes for kernel rows.
+        Megabytes for kernel rows of "smo".
+    memory_limit : float, optional
+        Megabytes that a fit may use; a share of what is free by default.  A cheaper way is
+        taken, or the fit refused, rather than exceed it.
+    precision : {"mixed", "double"}
+        "mixed" lets "splitting" work in single precision; the finish is in double precision
+        either way.
     tol : float
         Largest violation of the KKT conditions allowed, as in scikit-learn's SVC.
     max_iter : int
@@ -135,6 +146,8 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         iterates: str = "mirrored",
         shrinking: bool = True,
         cache_size: float = 200.0,
+        memory_limit: float | None = None,
+        precision: str = "mixed",
         tol: float = 1e-3,
         max_iter: int = -1,
         class_weight: Any = None,
@@ -154,6 +167,8 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         self.iterates = iterates
         self.shrinking = shrinking
         self.cache_size = cache_size
+        self.memory_limit = memory_limit
+        self.precision = precision
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -192,12 +207,15 @@ class PairSVC(ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
         check_choice(self.training_set, "training_set", ("halved", "full"))
-        check_choice(self.solver, "solver", ("auto", "smo"))
+        check_choice(self.solver, "solver", SOLVERS)
         check_choice(self.selection, "selection", ("second_order", "first_order"))
         check_choice(self.iterates, "iterates", ("mirrored", "averaged", "free"))
         check_positive(self.C, "C")
         check_positive(self.tol, "tol")
         check_positive(self.cache_size, "cache_size")
+        check_choice(self.precision, "precision", ("mixed", "double"))
+        if self.memory_limit is not None:
+            check_positive(self.memory_limit, "memory_limit")
         if self.max_iter != -1:
             check_positive(self.max_iter, "max_iter")
 
@@ -220,6 +238,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         solution, certificate = train(
             data,
             full=self.training_set == "full",
+            solver=self.solver,
             iterates=self.iterates,
             options=self._options(len(pairs)),
             start=self._start(len(pairs)),
@@ -245,17 +264,25 @@ class PairSVC(ClassifierMixin, BaseEstimator):
             data.kernel, self.support_pairs_, self.dual_coef_, self.intercept_, data.parity
         )
 
-    def _options(self, n_pairs: int) -> SmoOptions:
+    def _options(self, n_pairs: int) -> SolverOptions:
         limit = max(10_000_000, 100 * n_pairs) if self.max_iter == -1 else int(self.max_iter)
-        return SmoOptions(
+        return SolverOptions(
             tol=float(self.tol),
             max_iter=limit,
             second_order=self.selection == "second_order",
             shrinking=bool(self.shrinking),
             cache_size=float(self.cache_size),
             callback=self.callback,
-            report=_Reporter() if self.verbose else None,
+            single_precision=self.precision == "mixed",
+            memory_limit=self._memory_limit(),
+            report=Progress(float(self.tol)) if self.verbose else None,
+            say=say if self.verbose else None,
         )
+
+    def _memory_limit(self) -> float:
+        if self.memory_limit is None:
+            return _MEMORY_SHARE * available_megabytes()
+        return float(self.memory_limit)
 
     def _start(self, n_pairs: int) -> NDArray[np.float64] | None:
         if not (self.warm_start and hasattr(self, "_dual")):
@@ -267,7 +294,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
 
     def _report_outcome(self, certificate: Certificate, reason: str) -> None:
         if self.verbose:
-            print(f"pairity: {self.n_iter_} steps; {certificate}", file=sys.stderr)
+            say(f"{self.n_iter_} steps; {certificate}")
         if not certificate.holds:
             warnings.warn(
                 f"PairSVC did not reach tol={self.tol:g} ({reason}): KKT violation"
@@ -333,16 +360,3 @@ def _refuse_self_pairs(pairs: Pairs) -> None:
             f" ({int(np.count_nonzero(alone))} such rows); expected two objects: an antisymmetric"
             " function is 0 there whatever the label, so drop these rows."
         )
-
-
-class _Reporter:
-    """Progress on standard error, every few seconds."""
-
-    def __init__(self) -> None:
-        self._last = time.monotonic()
-
-    def __call__(self, n_iter: int, violation: float) -> None:
-        now = time.monotonic()
-        if now - self._last >= _SECONDS_BETWEEN_REPORTS:
-            self._last = now
-            print(f"pairity: step {n_iter}, violation {violation:.3e}", file=sys.stderr)

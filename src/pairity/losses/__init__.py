@@ -1,5 +1,5 @@
 """Losses: what a wrong decision value costs, and its convex conjugate."""
 
-from pairity.losses.hinge import Hinge
+from pairity.losses.hinge import Hinge, HingeCells
 
-__all__ = ["Hinge"]
+__all__ = ["Hinge", "HingeCells"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,8 @@ from pairity.operators.products import (
     sum_over_pairs,
     supports_products,
 )
-from pairity.operators.terms import compile_terms
+from pairity.operators.spectral import TensorStructure, tensor_structure
+from pairity.operators.terms import TermTable, compile_terms
 from pairity.pairs import Pairs
 from pairity.threads import run_in_ranges
 
@@ -47,8 +50,17 @@ class PairOperator:
         self.left = left
         self.right = left if right is None else right
         self.grams = ObjectGrams(self.left.objects, self.right.objects)
-        expansion = expand(kernel, self.left.n_symmetric, self.left.n_antisymmetric)
-        self._terms = compile_terms(expansion, self.grams)
+
+    @cached_property
+    def _terms(self) -> TermTable | None:
+        """Object Gram matrices and monomials; computed when first needed."""
+        expansion = expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric)
+        return compile_terms(expansion, self.grams)
+
+    @property
+    def structure(self) -> TensorStructure | None:
+        """The tensor form of the kernel, if it has one."""
+        return tensor_structure(self._terms)
 
     @property
     def shape(self) -> tuple[int, int]:

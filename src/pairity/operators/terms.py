@@ -46,8 +46,9 @@ def compile_terms(expansion: Expansion, grams: ObjectGrams) -> TermTable | None:
             if kernels:
                 edge_gram[term, edge] = places.setdefault(kernels, len(places))
     matrices = [reduce(mul, (grams[kernel] for kernel in kernels)) for kernels in places]
+    stacked = matrices[0][np.newaxis] if len(matrices) == 1 else np.stack(matrices)
     return TermTable(
-        np.stack([np.ascontiguousarray(matrix) for matrix in matrices]),
+        np.ascontiguousarray(stacked),
         np.array([expansion.terms[monomial] for monomial in monomials]),
         edge_gram,
         tuple(_low_rank_factor(kernels, grams) for kernels in places),

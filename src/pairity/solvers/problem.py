@@ -17,6 +17,7 @@ none      rows as given          K            C       yes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,19 @@ from pairity.operators.pair_operator import PairOperator
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
-__all__ = ["Iterate", "Problem", "Solution", "full_problem", "halved_problem"]
+__all__ = [
+    "INTERRUPTED",
+    "Iterate",
+    "Problem",
+    "Solution",
+    "SolverOptions",
+    "full_problem",
+    "halved_problem",
+]
+
+#: Why a solver stopped, when the user asked it to.
+INTERRUPTED = "interrupted"
+
 
 Vector = NDArray[np.float64]
 
@@ -63,6 +76,23 @@ class Iterate:
     objective: float
     violation: float
     bias: float
+
+
+@dataclass(frozen=True)
+class SolverOptions:
+    """How to run a solver; set by the parameters of an estimator."""
+
+    tol: float = 1e-3
+    max_iter: int = 10_000_000
+    second_order: bool = True
+    shrinking: bool = True
+    cache_size: float = 200.0  # megabytes of kernel rows
+    mirror_sign: float = 0.0  # Remark 6 on a full set: the sign of mirrored labels, else 0
+    single_precision: bool = True  # where a solver in double precision finishes
+    memory_limit: float = float("inf")  # megabytes
+    callback: Callable[[Iterate], object] | None = None
+    report: Callable[[str, float], None] | None = None  # where it is, and the violation
+    say: Callable[[str], None] | None = None  # what was chosen, and why
 
 
 @dataclass(frozen=True)

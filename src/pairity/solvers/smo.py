@@ -7,9 +7,6 @@ are set aside ("shrinking") and checked again before the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 
 from pairity.solvers._smo_loops import (
@@ -20,50 +17,54 @@ from pairity.solvers._smo_loops import (
     pair_steps,
     single_steps,
 )
-from pairity.solvers.problem import Iterate, Problem, Solution, Vector
+from pairity.solvers.problem import (
+    INTERRUPTED,
+    Iterate,
+    Problem,
+    Solution,
+    SolverOptions,
+    Vector,
+)
 from pairity.solvers.row_cache import RowCache
 
-__all__ = ["SmoOptions", "feasible_start", "solve_smo"]
+__all__ = ["balanced", "feasible_start", "solve_smo"]
 
-Callback = Callable[[Iterate], object]
 #: Tolerances below this call for a gradient free of the drift of many updates.
 _DRIFT = 1e-6
 #: Candidates looked at when rows are fetched ahead of need.
 _LOOKAHEAD = 256
 
 
-@dataclass(frozen=True)
-class SmoOptions:
-    """How to run: all of it set by the estimator's parameters."""
-
-    tol: float = 1e-3
-    max_iter: int = 10_000_000
-    second_order: bool = True
-    shrinking: bool = True
-    cache_size: float = 200.0
-    mirror_sign: float = 0.0  # Remark 6 on a full set: the sign of mirrored labels, else 0
-    callback: Callback | None = None
-    report: Callable[[int, float], None] | None = None
-
-
 def feasible_start(problem: Problem, start: Vector | None) -> Vector:
     """Dual variables inside the box, with ``sum(theta) = 0`` where there is a bias."""
     if start is None:
         return np.zeros(len(problem))
-    beta = np.clip(np.asarray(start, dtype=np.float64), 0.0, problem.upper)
-    if problem.has_bias:
-        positive = problem.labels > 0
-        totals = beta[positive].sum(), beta[~positive].sum()
-        side = positive if totals[0] > totals[1] else ~positive
-        if max(totals) > 0:
-            beta[side] *= min(totals) / max(totals)
+    return balanced(problem, np.clip(np.asarray(start, dtype=np.float64), 0.0, problem.upper))
+
+
+def balanced(problem: Problem, beta: Vector) -> Vector:
+    """Take the surplus of one side off its variables between the bounds, then off all of them."""
+    if not problem.has_bias:
+        return beta
+    beta = beta.copy()
+    surplus = float(np.dot(problem.labels, beta))
+    side = problem.labels * surplus > 0
+    between = side & (beta > 0) & (beta < problem.upper)
+    for group in (between, side):
+        available = float(beta[group].sum())
+        taken = min(abs(surplus), available)
+        if taken > 0:
+            beta[group] *= 1.0 - taken / available
+            surplus = float(np.dot(problem.labels, beta))
+        if abs(surplus) <= 1e-12 * max(1.0, float(beta.sum())):
+            break
     return beta
 
 
 class _State:
     """Variables, gradient and active set of a run."""
 
-    def __init__(self, problem: Problem, options: SmoOptions, beta: Vector) -> None:
+    def __init__(self, problem: Problem, options: SolverOptions, beta: Vector) -> None:
         self.problem, self.options = problem, options
         self.beta = beta
         self.n_iter = 0
@@ -162,37 +163,42 @@ class _State:
         return 0.5 * (self.most + self.least)
 
 
-def solve_smo(problem: Problem, options: SmoOptions, start: Vector | None = None) -> Solution:
+def solve_smo(problem: Problem, options: SolverOptions, start: Vector | None = None) -> Solution:
     """Minimise the dual to a KKT violation of at most ``options.tol``."""
     state = _State(problem, options, feasible_start(problem, start))
+    try:
+        reason = _run_to_the_end(state, problem, options)
+    except KeyboardInterrupt:
+        reason = INTERRUPTED
+    return Solution(state.beta, state.n_iter, reason == "tolerance reached", reason)
+
+
+def _run_to_the_end(state: _State, problem: Problem, options: SolverOptions) -> str:
+    """Run the loops until the tolerance is reached, or say why not."""
     watched = options.callback is not None
     shrinks = options.shrinking and not watched and options.mirror_sign == 0.0
     chunk = 1 if watched else max(1000, min(len(problem), 5000))
-    reason = "tolerance reached"
     while True:
         before = state.n_iter
         status = state.run(min(chunk, options.max_iter - state.n_iter))
-        stepped = options.callback is not None and state.n_iter > before
-        if stepped and options.callback(_iterate(state)):  # type: ignore[misc]
-            return Solution(state.beta, state.n_iter, False, "stopped by the callback")
+        stepped = state.n_iter > before
+        if options.callback is not None and stepped and options.callback(_iterate(state)):
+            return "stopped by the callback"
         if options.report is not None and status != MISSING_ROW:
-            options.report(state.n_iter, state.violation)
+            options.report(f"SMO, step {state.n_iter}", state.violation)
         if status == CONVERGED:
             if state.settled:
-                break
+                return "tolerance reached"
             state.unshrink()
         elif status == STALLED:
             if state.settled or state.fresh_at == state.n_iter:
-                reason = "steps are lost in rounding: tol is below what float64 can reach here"
-                break
+                return "steps are lost in rounding: tol is below what float64 can reach here"
             state.unshrink()
         elif status != MISSING_ROW:
             if state.n_iter >= options.max_iter:
-                reason = f"max_iter={options.max_iter} steps used up"
-                break
+                return f"max_iter={options.max_iter} steps used up"
             if shrinks:
                 state.shrink()
-    return Solution(state.beta, state.n_iter, status == CONVERGED, reason)
 
 
 def _iterate(state: _State) -> Iterate:

@@ -20,8 +20,17 @@ from pairity.kernels.algebra import Kernel
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.solvers.certificate import Certificate, certify
-from pairity.solvers.problem import Iterate, Problem, Solution, Vector, full_problem, halved_problem
-from pairity.solvers.smo import SmoOptions, solve_smo
+from pairity.solvers.choice import solve
+from pairity.solvers.problem import (
+    Iterate,
+    Problem,
+    Solution,
+    SolverOptions,
+    Vector,
+    full_problem,
+    halved_problem,
+)
+from pairity.solvers.smo import solve_smo
 
 __all__ = ["TrainingSet", "train"]
 
@@ -52,17 +61,18 @@ def train(
     data: TrainingSet,
     *,
     full: bool,
+    solver: str,
     iterates: str,
-    options: SmoOptions,
+    options: SolverOptions,
     start: Vector | None = None,
 ) -> tuple[Solution, Certificate]:
     """Solve on I (``full``) or J and certify the solution on the same set."""
     if not full or data.parity is None:
         problem = data.halved()
-        solution = solve_smo(problem, options, start)
+        solution = solve(problem, solver, options, start)
     elif iterates == "mirrored":
         problem = data.full()
-        solution = _solve_mirrored(data, options, start)
+        solution = _solve_mirrored(data, solver, options, start)
     else:
         problem = data.full()
         sign = data.parity.sign if iterates == "averaged" else 0.0
@@ -70,13 +80,15 @@ def train(
     return solution, certify(problem, solution.beta, options.tol)
 
 
-def _solve_mirrored(data: TrainingSet, options: SmoOptions, start: Vector | None) -> Solution:
+def _solve_mirrored(
+    data: TrainingSet, solver: str, options: SolverOptions, start: Vector | None
+) -> Solution:
     n = len(data.signs)
     halved_start = None if start is None else start[:n] + start[n:]
     # one halved violation is two violations on I: the reversed pair violates as well
     tol = options.tol / 2.0 if data.parity is Parity.ODD else options.tol
     lifted = replace(options, tol=tol, callback=_lifted(options.callback))
-    solution = solve_smo(data.halved(), lifted, halved_start)
+    solution = solve(data.halved(), solver, lifted, halved_start)
     return replace(solution, beta=_lift(solution.beta))
 
 

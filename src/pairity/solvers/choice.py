@@ -1,0 +1,103 @@
+"""Which solver for which problem, and within which memory.
+
+==========  =================================================================================
+smo         steps of one or two pairs; every iterate can be watched
+chunking    working sets of thousands of pairs, products through objects: the general choice
+splitting   many pairs per object and a tensor kernel: rounds on the grid, finished by chunking
+==========  =================================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairity.operators.spectral import TensorStructure
+from pairity.solvers.chunking import WORKING_SET, solve_chunking
+from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
+from pairity.solvers.smo import solve_smo
+from pairity.solvers.splitting import solve_splitting
+
+__all__ = ["SOLVERS", "Plan", "plan", "solve"]
+
+SOLVERS = ("auto", "smo", "chunking", "splitting")
+#: Share of all pairs of objects above which the grid is worth its size.
+_DENSE_ENOUGH = 0.12
+#: Pairs below which one resident Gram matrix is quickest whatever the density.
+_FEW_PAIRS = 2500
+#: Matrices of the size of the grid that splitting holds, in units of double precision.
+_GRID_MATRICES = 22.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, and why."""
+
+    solver: str
+    reason: str
+    working_set: int = WORKING_SET
+    structure: TensorStructure | None = None
+
+
+def _megabytes(entries: float) -> float:
+    return 8.0 * entries / 1e6
+
+
+def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
+    """Choose a solver, or check the one that was asked for, within the memory limit."""
+    n, m = len(problem), problem.operator.left.n_objects
+    limit = options.memory_limit
+    base = _megabytes(12.0 * n + 4.0 * m * m)
+    if base > limit:
+        raise MemoryError(
+            f"{n} pairs of {m} objects need about {base:.0f} MB and the memory limit is {limit:.0f}"
+            " MB; expected a smaller problem or a larger memory_limit."
+        )
+    working_set = _fitting_working_set(n, limit - base)
+    structure = problem.operator.structure
+    if solver == "splitting" and structure is None:
+        raise ValueError(
+            f"got solver='splitting' with {problem.operator.kernel!r}; expected a kernel whose"
+            " projection is k1(a,c) k1(b,d) +- k1(a,d) k1(b,c), such as Gaussian, Product or"
+            " Tensor without group features: use solver='auto'."
+        )
+    if solver in ("smo", "chunking"):
+        return Plan(solver, "as asked", working_set)
+    grid = base + _megabytes(_GRID_MATRICES * m * m)
+    if solver == "splitting":
+        return Plan("splitting", "as asked", working_set, structure)
+    if options.callback is not None:
+        return Plan("smo", "a callback watches every step")
+    density = n / max(1.0, m * (m - 1) / 2.0)
+    facts = f"{n} pairs of {m} objects, {100 * min(density, 1.0):.0f} % of all pairs"
+    if structure is not None and density >= _DENSE_ENOUGH and n > _FEW_PAIRS:
+        if grid <= limit:
+            return Plan("splitting", f"{facts}, tensor kernel", working_set, structure)
+        facts += f", too large for the grid in {limit:.0f} MB"
+    return Plan("chunking", facts, working_set)
+
+
+def _fitting_working_set(n_pairs: int, megabytes: float) -> int:
+    fitting = int(np.sqrt(max(megabytes, 0.0) * 1e6 / 16.0))
+    return max(2, min(WORKING_SET, n_pairs, fitting))
+
+
+def solve(
+    problem: Problem, solver: str, options: SolverOptions, start: Vector | None = None
+) -> Solution:
+    """Plan and solve."""
+    chosen = plan(problem, solver, options)
+    if options.say is not None:
+        options.say(f"solver {chosen.solver}: {chosen.reason}")
+    if chosen.solver == "smo":
+        return solve_smo(problem, options, start)
+    if chosen.solver == "chunking" or chosen.structure is None:
+        return solve_chunking(problem, options, start, chosen.working_set)
+    rough = solve_splitting(problem, chosen.structure, options, start)
+    if rough.reason == INTERRUPTED:
+        return rough
+    finished = solve_chunking(problem, options, rough.beta, chosen.working_set)
+    return Solution(
+        finished.beta, rough.n_iter + finished.n_iter, finished.converged, finished.reason
+    )
