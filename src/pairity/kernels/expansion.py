@@ -8,9 +8,10 @@ under swaps, and fast rows and products are compiled from it.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Edges
@@ -43,11 +44,25 @@ class Monomial:
     factors: tuple[Factor, ...] = ()
 
     def __mul__(self, other: Monomial) -> Monomial:
-        edges = tuple(
-            tuple(sorted(mine + yours, key=repr))
-            for mine, yours in zip(self.edges, other.edges, strict=True)
-        )
-        return Monomial(edges, tuple(sorted(self.factors + other.factors, key=repr)))
+        edges = tuple(map(_merged, self.edges, other.edges))
+        return Monomial(edges, _merged(self.factors, other.factors))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.edges, self.factors))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+Symbol = TypeVar("Symbol", Kernel, Factor)
+
+
+def _merged(mine: tuple[Symbol, ...], yours: tuple[Symbol, ...]) -> tuple[Symbol, ...]:
+    """Symbols of a product, in an order that does not depend on that of its factors."""
+    if not mine or not yours:
+        return mine or yours
+    return tuple(sorted(mine + yours, key=repr))
 
 
 class Expansion:
@@ -93,12 +108,17 @@ def _collect(parts: Iterable[tuple[Monomial, float]]) -> Expansion:
     How small a weight is beside those of *other* monomials says nothing about its share of the
     kernel, which depends on the features.
     """
-    total: dict[Monomial, float] = defaultdict(float)
-    magnitude: dict[Monomial, float] = defaultdict(float)
+    sums: dict[Monomial, tuple[float, float]] = {}
     for monomial, weight in parts:
-        total[monomial] += weight
-        magnitude[monomial] += abs(weight)
-    return Expansion({m: w for m, w in total.items() if abs(w) > _NEGLIGIBLE * magnitude[m]})
+        total, magnitude = sums.get(monomial, (0.0, 0.0))
+        sums[monomial] = total + weight, magnitude + abs(weight)
+    return Expansion(
+        {
+            monomial: total
+            for monomial, (total, magnitude) in sums.items()
+            if abs(total) > _NEGLIGIBLE * magnitude
+        }
+    )
 
 
 @dataclass(frozen=True)

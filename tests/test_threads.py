@@ -1,0 +1,50 @@
+"""Thread counts: where they come from, and that all work is done exactly once."""
+
+import numpy as np
+import pytest
+
+from pairity.threads import get_thread_count, run_in_ranges
+
+
+def test_count_set_wins(threads, monkeypatch):
+    monkeypatch.setenv("PAIRITY_NUM_THREADS", "7")
+    assert get_thread_count() == 7
+    threads(3)
+    assert get_thread_count() == 3
+    threads(None)
+    assert get_thread_count() == 7
+
+
+@pytest.mark.parametrize("nonsense", ["", "0", "-2", "many"])
+def test_nonsense_in_the_environment_is_ignored(monkeypatch, nonsense):
+    monkeypatch.setenv("PAIRITY_NUM_THREADS", nonsense)
+    assert get_thread_count() >= 1
+
+
+def test_less_than_one_thread_is_refused(threads):
+    with pytest.raises(ValueError, match="got 0 threads; expected at least 1"):
+        threads(0)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize(("n_rows", "step"), [(0, 3), (1, 3), (10, 3), (9, 3), (4, 0)])
+def test_every_row_is_done_once(threads, count, n_rows, step):
+    threads(count)
+    done = np.zeros(n_rows, dtype=int)
+
+    def work(start, stop):
+        done[start:stop] += 1
+
+    run_in_ranges(work, n_rows, step)
+    assert (done == 1).all()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_errors_come_out(threads, count):
+    threads(count)
+
+    def fail(start, stop):
+        raise RuntimeError("inside")
+
+    with pytest.raises(RuntimeError, match="inside"):
+        run_in_ranges(fail, 5, 1)
