@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairity.operators.spectral import TensorStructure
-from pairity.solvers.chunking import WORKING_SET, solve_chunking
+from pairity.solvers.chunking import LARGEST_SET, solve_chunking
 from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
 from pairity.solvers.smo import solve_smo
 from pairity.solvers.splitting import solve_splitting
@@ -36,7 +36,7 @@ class Plan:
 
     solver: str
     reason: str
-    working_set: int = WORKING_SET
+    largest_set: int = LARGEST_SET
     structure: TensorStructure | None = None
 
 
@@ -54,7 +54,7 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
             f"{n} pairs of {m} objects need about {base:.0f} MB and the memory limit is {limit:.0f}"
             " MB; expected a smaller problem or a larger memory_limit."
         )
-    working_set = _fitting_working_set(n, limit - base)
+    largest_set = _fitting_set(n, limit - base)
     structure = problem.operator.structure
     if solver == "splitting" and structure is None:
         raise ValueError(
@@ -63,24 +63,24 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
             " Tensor without group features: use solver='auto'."
         )
     if solver in ("smo", "chunking"):
-        return Plan(solver, "as asked", working_set)
+        return Plan(solver, "as asked", largest_set)
     grid = base + _megabytes(_GRID_MATRICES * m * m)
     if solver == "splitting":
-        return Plan("splitting", "as asked", working_set, structure)
+        return Plan("splitting", "as asked", largest_set, structure)
     if options.callback is not None:
         return Plan("smo", "a callback watches every step")
     density = n / max(1.0, m * (m - 1) / 2.0)
     facts = f"{n} pairs of {m} objects, {100 * min(density, 1.0):.0f} % of all pairs"
     if structure is not None and density >= _DENSE_ENOUGH and n > _FEW_PAIRS:
         if grid <= limit:
-            return Plan("splitting", f"{facts}, tensor kernel", working_set, structure)
+            return Plan("splitting", f"{facts}, tensor kernel", largest_set, structure)
         facts += f", too large for the grid in {limit:.0f} MB"
-    return Plan("chunking", facts, working_set)
+    return Plan("chunking", facts, largest_set)
 
 
-def _fitting_working_set(n_pairs: int, megabytes: float) -> int:
+def _fitting_set(n_pairs: int, megabytes: float) -> int:
     fitting = int(np.sqrt(max(megabytes, 0.0) * 1e6 / 16.0))
-    return max(2, min(WORKING_SET, n_pairs, fitting))
+    return max(2, min(LARGEST_SET, n_pairs, fitting))
 
 
 def solve(
@@ -93,11 +93,11 @@ def solve(
     if chosen.solver == "smo":
         return solve_smo(problem, options, start)
     if chosen.solver == "chunking" or chosen.structure is None:
-        return solve_chunking(problem, options, start, chosen.working_set)
+        return solve_chunking(problem, options, start, chosen.largest_set)
     rough = solve_splitting(problem, chosen.structure, options, start)
     if rough.reason == INTERRUPTED:
         return rough
-    finished = solve_chunking(problem, options, rough.beta, chosen.working_set)
+    finished = solve_chunking(problem, options, rough.beta, chosen.largest_set)
     return Solution(
         finished.beta, rough.n_iter + finished.n_iter, finished.converged, finished.reason
     )

@@ -12,31 +12,43 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.solvers._smo_loops import pair_steps, single_steps
+from pairity.losses.hinge import Hinge
+from pairity.solvers._smo_loops import CONVERGED, STALLED, pair_steps, single_steps
 from pairity.solvers.certificate import bias_interval
+from pairity.solvers.polish import Block, polish
 from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
 from pairity.solvers.smo import feasible_start
 
-__all__ = ["WORKING_SET", "solve_chunking"]
+__all__ = ["LARGEST_SET", "solve_chunking"]
 
-#: Largest working set; its Gram block takes 8 times the square of this in bytes.
-WORKING_SET = 4096
+#: Working set at first, and at most when more variables than that are free; a Gram block takes 8
+#: times the square of this in bytes, the polish as much again.
+_WORKING_SET, LARGEST_SET = 4096, 16384
 #: The inner solve goes on until its violation is this share of the outer one.
 _INNER_SHARE = 0.1
 #: Rounds without a lower objective after which rounding is to blame.
 _MOST_IDLE_ROUNDS = 5
+#: Share of a working set that free variables of the last one may take.
+_KEPT_SHARE = 0.8
+#: Steps per variable before active sets are taken as nearly known.
+_STEPS_BEFORE_POLISH = 2
+#: Violation (in units of the margin) from which on inner solves are exact.
+_CLOSE = 0.3
 #: Steps of one inner solve: a bound on how long Ctrl-C waits.
 _MOST_INNER_STEPS = 200_000
+#: With a large C a small violation may leave a large gap: some exact rounds are then added.
+_FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
 #: Tolerances below this call for decision values free of the drift of many updates.
 _DRIFT = 1e-6
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Merit:
     """How much each variable violates: positive entries may be improved."""
 
     violation: float
     merit: Vector
+    relative_gap: float
 
 
 def _measure(problem: Problem, beta: Vector, values: Vector) -> _Merit:
@@ -49,7 +61,7 @@ def _measure(problem: Problem, beta: Vector, values: Vector) -> _Merit:
     if problem.has_bias:
         low, high = bias_interval(labels, upper, beta, values)
         if not np.isfinite(low - high):
-            return _Merit(0.0, np.full(len(beta), -np.inf))
+            return _Merit(0.0, np.full(len(beta), -np.inf), 0.0)
         middle = 0.5 * (low + high)
         violation = low - high
     rise = np.where(may_rise, residual - middle, -np.inf)
@@ -57,7 +69,10 @@ def _measure(problem: Problem, beta: Vector, values: Vector) -> _Merit:
     merit = np.maximum(rise, fall)
     if not problem.has_bias:
         violation = float(merit.max(initial=0.0))
-    return _Merit(max(0.0, violation), merit)
+    quadratic = 0.5 * float(np.dot(labels * beta, values))
+    risk = float(np.dot(upper, Hinge().value(labels, values + middle)))
+    gap = 2.0 * quadratic + risk - float(beta.sum())
+    return _Merit(max(0.0, violation), merit, gap / max(quadratic + risk, 1e-300))
 
 
 def _choose(
@@ -65,8 +80,9 @@ def _choose(
 ) -> NDArray[np.intp]:
     """The worst violators, and from the previous set the variables between their bounds."""
     kept = previous[free[previous]]
-    if len(kept) > size // 2:
-        kept = kept[np.argsort(-merit[kept], kind="stable")[: size // 2]]
+    most = int(_KEPT_SHARE * size)
+    if len(kept) > most:
+        kept = kept[np.argsort(-merit[kept], kind="stable")[:most]]
     rest = merit.copy()
     rest[kept] = -np.inf
     n_new = min(size - len(kept), int(np.count_nonzero(rest > 0)))
@@ -84,41 +100,90 @@ def _solve_inside(
     tol: float,
     options: SolverOptions,
 ) -> tuple[Vector, int]:
-    """Dual variables of the working set, all others fixed; and the steps that it took."""
+    """Dual variables of the working set, all others fixed; and the steps that it took.
+
+    Steps of SMO first; where they take long, the active sets are by then nearly known and one
+    polish is exact.
+    """
     block = problem.operator.block(chosen, chosen)
-    n = len(chosen)
+    labels, upper = problem.labels[chosen], problem.upper[chosen]
     inside = beta[chosen].copy()
-    labels = problem.labels[chosen]
     gradient = labels * values[chosen] - 1.0
+    outside = values[chosen] - block @ (labels * inside)
+    total = 0
+    far = tol > _INNER_SHARE * _CLOSE  # far from the optimum a rough solve is enough
+    for allowance in (_STEPS_BEFORE_POLISH * len(chosen) + 1000, _MOST_INNER_STEPS):
+        steps, done = _smo_on_block(
+            problem.has_bias, block, labels, upper, inside, gradient, tol, allowance, options
+        )
+        total += steps
+        if done or far or total >= options.max_iter:
+            break
+        polished = _polish_block(problem, block, labels, upper, inside, outside)
+        if polished is not None:
+            return polished, total
+    return inside, total
+
+
+def _smo_on_block(
+    has_bias: bool,
+    block: NDArray[np.float64],
+    labels: Vector,
+    upper: Vector,
+    beta: Vector,
+    gradient: Vector,
+    tol: float,
+    max_steps: int,
+    options: SolverOptions,
+) -> tuple[int, bool]:
+    """Steps on a resident Gram block, in place; how many, and whether the tolerance is reached."""
+    n = len(beta)
+    everything = np.arange(n)
     resident = (
-        inside,
+        beta,
         gradient,
         labels,
-        problem.upper[chosen],
+        upper,
         np.ascontiguousarray(np.diagonal(block)),
-        np.arange(n),
+        everything,
         block,
-        np.arange(n),
+        everything,
         np.zeros(n, dtype=np.int64),
         0,
         options.second_order,
     )
-    max_steps = min(_MOST_INNER_STEPS, options.max_iter)
-    if problem.has_bias:
-        steps = pair_steps(*resident, 0.0, tol, max_steps)[1]
+    max_steps = min(max_steps, options.max_iter)
+    if has_bias:
+        status, steps = pair_steps(*resident, 0.0, tol, max_steps)[:2]
     else:
-        steps = single_steps(*resident, tol, max_steps)[1]
-    return inside, int(steps)
+        status, steps = single_steps(*resident, tol, max_steps)[:2]
+    return int(steps), status in (CONVERGED, STALLED)
+
+
+def _polish_block(
+    problem: Problem,
+    block: NDArray[np.float64],
+    labels: Vector,
+    upper: Vector,
+    beta: Vector,
+    outside: Vector,
+) -> Vector | None:
+    """Exact dual variables of the block, or None."""
+    theta = labels * beta
+    low, high = np.minimum(0.0, labels * upper), np.maximum(0.0, labels * upper)
+    total = float(theta.sum()) if problem.has_bias else None
+    exact = polish(Block(block, outside, labels, low, high, total), theta)
+    return None if exact is None else np.clip(labels * exact, 0.0, upper)
 
 
 def solve_chunking(
     problem: Problem,
     options: SolverOptions,
     start: Vector | None = None,
-    working_set: int = WORKING_SET,
+    largest_set: int = LARGEST_SET,
 ) -> Solution:
     """Minimise the dual to a KKT violation of at most ``options.tol``."""
-    run = _Run(problem, options, feasible_start(problem, start), working_set)
+    run = _Run(problem, options, feasible_start(problem, start), largest_set)
     try:
         reason = run.iterate()
     except KeyboardInterrupt:
@@ -130,14 +195,15 @@ class _Run:
     """State of the rounds: dual variables and decision values of all pairs."""
 
     def __init__(
-        self, problem: Problem, options: SolverOptions, beta: Vector, working_set: int
+        self, problem: Problem, options: SolverOptions, beta: Vector, largest_set: int
     ) -> None:
         self.problem, self.options = problem, options
         self.beta = beta
-        self.working_set = working_set
+        self.largest_set = largest_set
+        self.working_set = min(_WORKING_SET, largest_set)
         self.chosen = np.zeros(0, dtype=np.intp)
         self.n_iter = 0
-        self.objective, self.idle_rounds = np.inf, 0
+        self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
         self.refresh()
 
     def refresh(self) -> None:
@@ -153,10 +219,12 @@ class _Run:
             if options.report is not None:
                 options.report(f"chunking, step {self.n_iter}", state.violation)
             if state.violation <= options.tol:
-                if self.fresh or options.tol >= _DRIFT:
+                if not self.fresh and options.tol < _DRIFT:
+                    self.refresh()
+                    continue
+                if state.relative_gap <= _FAIR_GAP or self.extra_rounds == _MOST_EXTRA_ROUNDS:
                     return "tolerance reached"
-                self.refresh()
-                continue
+                self.extra_rounds += 1
             if self.n_iter >= options.max_iter:
                 return f"max_iter={options.max_iter} steps used up"
             if self._is_idle():
@@ -175,10 +243,15 @@ class _Run:
         """Choose a working set, solve on it, and bring all decision values up to date."""
         problem, beta = self.problem, self.beta
         free = (beta > 0) & (beta < problem.upper)
+        if np.count_nonzero(free) > _KEPT_SHARE * self.working_set:
+            self.working_set = min(2 * self.working_set, self.largest_set)
         self.chosen = chosen = _choose(state.merit, free, self.chosen, self.working_set)
-        whole = len(chosen) == len(beta)
-        share = 0.9 if whole else 0.5
-        tol = max(0.0 if whole else _INNER_SHARE * state.violation, share * self.options.tol)
+        if len(chosen) == len(beta):
+            tol = 0.9 * self.options.tol
+        else:
+            tol = max(_INNER_SHARE * state.violation, 0.5 * self.options.tol)
+        if self.extra_rounds:
+            tol = 1e-3 * self.options.tol
         inside, steps = _solve_inside(problem, chosen, beta, self.values, tol, self.options)
         change = np.zeros(len(beta))
         change[chosen] = problem.labels[chosen] * (inside - beta[chosen])

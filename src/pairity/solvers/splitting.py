@@ -31,7 +31,7 @@ _MOST_ROUNDS = 400
 _SNAP = 1e-6
 #: The estimate of the violation is checked by a product; up to this many tolerances the finishing
 #: solver is quicker than more rounds.
-_GOOD_ENOUGH = 4.0
+_WORTH_CHECKING, _GOOD_ENOUGH = 3.0, 5.0
 _ROUNDS_BETWEEN_CHECKS, _MOST_CHECKS = 6, 6
 
 
@@ -148,7 +148,7 @@ class _Run:
             violation = self._violation(smooth)
             if self.options.report is not None:
                 self.options.report(f"splitting, round {rounds}", violation)
-            if violation <= 0.7 * self.tol and rounds >= next_check:
+            if violation <= _WORTH_CHECKING * self.tol and rounds >= next_check:
                 exact = self._exact_violation()
                 checks += 1
                 next_check = rounds + _ROUNDS_BETWEEN_CHECKS
