@@ -21,6 +21,7 @@ __all__ = ["DistinctRows", "distinct_rows"]
 _ODD_CONSTANT = np.uint64(0x9E3779B97F4A7C15)
 _MIX_FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_SECOND = np.uint64(0x94D049BB133111EB)
+_ENTRIES_AT_A_TIME = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,10 @@ def _fingerprints(table: Any) -> NDArray[np.uint64]:
         row = np.repeat(np.arange(n_rows), np.diff(table.indptr))
         np.add.at(total, row, _entry_hash(table.data, table.indices.astype(np.uint64)))
         return total
-    for column in range(n_columns):
-        total += _entry_hash(table[:, column], np.full(n_rows, column, dtype=np.uint64))
+    step = max(1, _ENTRIES_AT_A_TIME // max(1, n_rows))
+    for start in range(0, n_columns, step):
+        columns = np.arange(start, min(start + step, n_columns), dtype=np.uint64)
+        total += _entry_hash(table[:, start : start + step], columns).sum(axis=1, dtype=np.uint64)
     return total
 
 

@@ -288,6 +288,19 @@ class Pairs:
             places = [locate_ids(frame, column, ids) for column in (first, second)]
         return cls(table, places[0], places[1], group[0], group[1], ids=ids)
 
+    def without_unused_objects(self) -> Pairs:
+        """The same pairs over a table of the objects in use, in the order they were in."""
+        used, place = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
+        place = place.reshape(-1)
+        return Pairs._trusted(
+            self.objects[used],
+            place[: len(self)],
+            place[len(self) :],
+            self.symmetric,
+            self.antisymmetric,
+            None if self.ids is None else self.ids[used],
+        )
+
     # One canonical form -----------------------------------------------------------------------
 
     def compact(self) -> Pairs:
@@ -296,18 +309,15 @@ class Pairs:
         The table of ``pairs`` and that of ``pairs.swap()`` are the same, whatever order the
         objects came in: evaluations on it are bit-for-bit repeatable under a swap.
         """
-        used, place = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
-        found = distinct_rows(self.objects[used])
-        place = found.inverse[place.reshape(-1)]
-        chosen = used[found.representative]
-        ids = None if self.ids is None else self.ids[chosen]
+        pairs = self.without_unused_objects()
+        found = distinct_rows(pairs.objects)
         return Pairs._trusted(
-            self.objects[chosen],
-            place[: len(self)],
-            place[len(self) :],
-            self.symmetric,
-            self.antisymmetric,
-            ids,
+            pairs.objects[found.representative],
+            found.inverse[pairs.first],
+            found.inverse[pairs.second],
+            pairs.symmetric,
+            pairs.antisymmetric,
+            None if pairs.ids is None else pairs.ids[found.representative],
         )
 
 

@@ -81,9 +81,9 @@ def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
         )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise ValueError("got NaN or infinity in y; expected labels: drop or fill those rows.")
-    check_classification_targets(labels)
     classes = np.unique(labels)
     if len(classes) > 2:
+        check_classification_targets(labels)
         raise ValueError(
             "Only binary classification is supported. The type of the target is"
             f" {type_of_target(labels)}: got {len(classes)} labels {classes[:5].tolist()}; expected"
@@ -150,10 +150,9 @@ def _class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | Non
 
 
 def warn_if_doubled(pairs: Pairs, signs: Vector, parity: Parity) -> None:
-    """Warn when every row stands beside its mirror image: J is the rows as given, I is made here."""
-    compact = pairs.compact()
-    table = _keys(compact, signs)
-    mirrored = _keys(compact.swap(), parity.sign * signs)
+    """Warn when every row stands beside its mirror image (of pairs over distinct objects)."""
+    table = _keys(pairs, signs)
+    mirrored = _keys(pairs.swap(), parity.sign * signs)
     codes = distinct_rows(np.vstack([table, mirrored])).inverse
     plain, swapped = codes[: len(pairs)], codes[len(pairs) :]
     proper = plain != swapped

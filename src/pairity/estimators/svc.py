@@ -199,6 +199,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         weights = read_weights(sample_weight, self.class_weight, labels, parity)
         if parity is Parity.ODD:
             _refuse_self_pairs(pairs)
+        pairs = pairs.compact()
         if parity is not None:
             warn_if_doubled(pairs, labels.signs, parity)
         self._solve(pairs, labels, weights, parity)
@@ -228,7 +229,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
     ) -> None:
         kernel = as_kernel(self.kernel)
         data = TrainingSet(
-            pairs=pairs.compact(),
+            pairs=pairs,
             signs=labels.signs,
             box=float(self.C) * weights,
             parity=parity,
@@ -255,7 +256,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         rows = data.pairs.with_mirrored() if full else data.pairs
         signs = data.full().labels if full else data.signs
         self.support_ = np.flatnonzero(self._dual > 0)
-        self.support_pairs_ = rows[self.support_].compact()
+        self.support_pairs_ = rows[self.support_].without_unused_objects()
         self.dual_coef_ = (signs * self._dual)[self.support_]
         self.intercept_ = 0.0 if data.parity is Parity.ODD else certificate.bias
         self.objective_ = certificate.dual

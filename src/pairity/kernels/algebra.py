@@ -10,7 +10,8 @@ into products of object kernels all follow from that one formula.
 from __future__ import annotations
 
 import numbers
-from functools import reduce
+from functools import cache, reduce
+from inspect import signature
 from operator import add, mul
 from typing import TYPE_CHECKING, Any
 
@@ -63,10 +64,14 @@ class Kernel(BaseEstimator):
         for child in self.children():
             child.check()
 
+    def parameters(self) -> dict[str, Any]:
+        """Constructor parameters by name: ``get_params(deep=False)``, without its cost."""
+        return {name: getattr(self, name) for name in _parameter_names(type(self))}
+
     def children(self) -> tuple[Kernel, ...]:
         """Kernels among the parameters."""
         found: list[Kernel] = []
-        for value in self.get_params(deep=False).values():
+        for value in self.parameters().values():
             values = value if isinstance(value, tuple) else (value,)
             found.extend(child for child in values if isinstance(child, Kernel))
         return tuple(found)
@@ -98,7 +103,7 @@ class Kernel(BaseEstimator):
     @property
     def token(self) -> tuple[Any, ...]:
         """Structural identity: equal kernels have equal tokens (arrays count by identity)."""
-        values = self.get_params(deep=False)
+        values = self.parameters()
         return (type(self).__name__, *((name, _token(values[name])) for name in sorted(values)))
 
     def __eq__(self, other: object) -> bool:
@@ -127,6 +132,12 @@ class Kernel(BaseEstimator):
         return NotImplemented
 
     __rmul__ = __mul__
+
+
+@cache
+def _parameter_names(kernel_type: type) -> tuple[str, ...]:
+    names = tuple(signature(kernel_type).parameters)
+    return names if kernel_type.__init__ is not object.__init__ else ()
 
 
 def _token(value: Any) -> Any:

@@ -175,6 +175,10 @@ class Precomputed(Kernel):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, as scikit-learn asks for them."""
+        return self.parameters()
+
+    def parameters(self) -> dict[str, Any]:
+        """Constructor parameters by name."""
         return {"gram": self.gram_matrix}
 
     def set_params(self, **params: Any) -> Precomputed:
@@ -245,6 +249,10 @@ class Callable(Kernel):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, as scikit-learn asks for them."""
+        return self.parameters()
+
+    def parameters(self) -> dict[str, Any]:
+        """Constructor parameters by name."""
         return {"function": self.function, "reflection": self.declared_reflection}
 
     def set_params(self, **params: Any) -> Callable:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from pairity.kernels.algebra import Kernel
@@ -172,16 +172,23 @@ class SymbolicAtoms:
         return replace(self, right_swapped=not self.right_swapped)
 
 
-def expand(kernel: Kernel, n_symmetric: int = 1, n_antisymmetric: int = 1) -> Expansion:
-    """Expansion of a kernel's formula for pairs with that many group features."""
-    expansion: Expansion = kernel.formula(SymbolicAtoms(n_symmetric, n_antisymmetric))
+# Kernels compare by their structure, so that what was derived once serves equal kernels again.
+@lru_cache(maxsize=256)
+def _expand(kernel: Kernel, atoms: SymbolicAtoms) -> Expansion:
+    expansion: Expansion = kernel.formula(atoms)
     return expansion
 
 
+def expand(kernel: Kernel, n_symmetric: int = 1, n_antisymmetric: int = 1) -> Expansion:
+    """Expansion of a kernel's formula for pairs with that many group features."""
+    return _expand(kernel, SymbolicAtoms(n_symmetric, n_antisymmetric))
+
+
+@lru_cache(maxsize=256)
 def parity_of(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Parity | None:
     """EVEN for a balanced kernel, ODD for a skew-balanced one, None for neither."""
     atoms = SymbolicAtoms(n_symmetric, n_antisymmetric)
-    plain, mirrored = kernel.formula(atoms), kernel.formula(atoms.swap_right())
+    plain, mirrored = _expand(kernel, atoms), _expand(kernel, atoms.swap_right())
     if plain.equals(mirrored):
         return Parity.EVEN
     if plain.equals(mirrored * -1.0):
@@ -189,8 +196,8 @@ def parity_of(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Parity 
     return None
 
 
+@lru_cache(maxsize=256)
 def is_order_invariant(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
     """Whether K(ba, dc) = K(ab, cd) follows from the formula: class (d) of Section 3."""
     atoms = SymbolicAtoms(n_symmetric, n_antisymmetric)
-    plain: Expansion = kernel.formula(atoms)
-    return plain.equals(kernel.formula(atoms.swap_left().swap_right()))
+    return _expand(kernel, atoms).equals(_expand(kernel, atoms.swap_left().swap_right()))

@@ -51,6 +51,7 @@ _DENSE_SHARE = 0.02
 #: Gathered kernel entries that take as long as one multiplication inside a matrix product, a
 #: sparse product, a row dot product (measured on two cores).
 _MATRIX_COST, _SPARSE_COST, _DOT_COST = 0.02, 0.8, 0.25
+_FIXED_COST = 200_000.0
 #: Pairs whose row dot products one range of work covers.
 _PAIRS_PER_RANGE = 2048
 
@@ -119,7 +120,7 @@ def products_cost(terms: TermTable, n_used: int, n_left: int) -> float:
     reduce = _MATRIX_COST * m_left * m_right**2 if dense else _SPARSE_COST * n_used * m_left
     sample = min(_MATRIX_COST * m_left**2, _DOT_COST * n_left) * m_right
     n_bilinear = max(1, len(terms.factors))
-    return n_bilinear * (reduce + sample)
+    return _FIXED_COST + n_bilinear * (reduce + sample)
 
 
 def sample_pairs(sums: PairSums, pairs: Pairs) -> NDArray[np.float64]:

@@ -62,7 +62,7 @@ class SpectralGrid:
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)
         self.constrained = constrained
-        self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}  # type: ignore[type-arg]
+        self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
 
     def typical_eigenvalue(self) -> float:
         """Geometric mean of a middle and the largest eigenvalue of the pair kernel."""
@@ -89,7 +89,7 @@ class SpectralGrid:
         gram = self._in_precision("gram", matrix.dtype)
         return matrix.dtype.type(self.weight) * (gram @ matrix @ gram)
 
-    def _in_precision(self, name: str, dtype: np.dtype) -> NDArray[np.floating]:  # type: ignore[type-arg]
+    def _in_precision(self, name: str, dtype: np.dtype) -> NDArray[np.floating]:
         matrix: NDArray[np.floating] = getattr(self, name)
         if matrix.dtype == dtype:
             return matrix
