@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check format reproduce bench clean
+.PHONY: help setup demo test check format reproduce bench bench-full clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -34,11 +34,13 @@ format: $(STAMP)  ## reformat and fix what ruff can fix
 test: check  ## check, then all tests on both cores
 	$(BIN)/python -m pytest --numprocesses 2
 
+bench-full: BENCH = --full
 reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
 	$(BIN)/pairity reproduce all --output build/reproduce --force
 
-bench: $(STAMP)  ## side by side with peers, ratios first
-	$(BIN)/python -m benchmarks
+bench bench-full: $(STAMP)  ## side by side with peers, ratios first
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
+	$(BIN)/python -m benchmarks $(BENCH)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

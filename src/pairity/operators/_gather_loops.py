@@ -18,9 +18,27 @@ def _pick(grams, gram, edge, a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _is_tensor(edge_gram):  # type: ignore[no-untyped-def]
+    """Whether the terms are ``ac bd`` and ``ad bc`` of the one Gram matrix, in this order."""
+    if len(edge_gram) != 2:
+        return False
+    straight = edge_gram[0, 0] == 0 and edge_gram[0, 1] < 0 and edge_gram[0, 2] < 0
+    crossed = edge_gram[1, 0] < 0 and edge_gram[1, 1] == 0 and edge_gram[1, 2] == 0
+    return straight and crossed and edge_gram[0, 3] == 0 and edge_gram[1, 3] < 0
+
+
+@njit(cache=True, nogil=True)
 def _fill_row(out, a, b, first, second, grams, weights, edge_gram):  # type: ignore[no-untyped-def]
     """``out[j] = sum_t weights[t] * prod_e grams[edge_gram[t, e]][end(e), end'(e)]``."""
     n = len(first)
+    if _is_tensor(edge_gram):
+        # both products share the two Gram rows: one pass
+        row_a, row_b = grams[0, a], grams[0, b]
+        straight, crossed = weights[0], weights[1]
+        for j in range(n):
+            c, d = first[j], second[j]
+            out[j] = straight * (row_a[c] * row_b[d]) + crossed * (row_a[d] * row_b[c])
+        return
     for j in range(n):
         out[j] = 0.0
     for term in range(len(weights)):

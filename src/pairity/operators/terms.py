@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams
 from pairity.kernels.elementary import Linear
-from pairity.kernels.expansion import Expansion
+from pairity.kernels.expansion import Expansion, Monomial
 
 __all__ = ["TermTable", "compile_terms"]
 
@@ -34,7 +34,7 @@ class TermTable:
 
 def compile_terms(expansion: Expansion, grams: ObjectGrams) -> TermTable | None:
     """Return the table of an expansion in object kernels alone; None if there is more in it."""
-    monomials = list(expansion.terms)
+    monomials = sorted(expansion.terms, key=_edges_present, reverse=True)
     if not monomials or len(monomials) > _MOST_TERMS:
         return None
     if any(monomial.factors for monomial in monomials):
@@ -53,6 +53,10 @@ def compile_terms(expansion: Expansion, grams: ObjectGrams) -> TermTable | None:
         edge_gram,
         tuple(_low_rank_factor(kernels, grams) for kernels in places),
     )
+
+
+def _edges_present(monomial: Monomial) -> tuple[bool, ...]:
+    return tuple(bool(kernels) for kernels in monomial.edges)
 
 
 def _low_rank_factor(

@@ -1,0 +1,92 @@
+"""Run workers and judge their solutions on one and the same problem (13)."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.tasks import Task
+from pairity.operators import PairOperator
+from pairity.solvers.certificate import bias_interval
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def run(system: str, task: Task, *, predict: bool = False, timeout: float = 3600.0) -> dict | None:
+    """Times, memory and KKT violation of one system on one task; None if it did not finish."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = str(Path(folder) / "outcome.npz")
+        request = {
+            "system": system,
+            "task": task.to_dict(),
+            "output": output,
+            "predict": predict,
+        }
+        print(f"  {task.name}: {system} ...", end=" ", flush=True)
+        try:
+            finished = subprocess.run(
+                [sys.executable, "-m", "benchmarks.worker"],
+                input=json.dumps(request),
+                text=True,
+                cwd=ROOT,
+                timeout=timeout,
+                capture_output=True,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            print(f"not finished after {timeout:.0f} s", flush=True)
+            return None
+        if finished.returncode != 0:
+            print("failed:", finished.stderr.strip().splitlines()[-1:], flush=True)
+            return None
+        with np.load(output) as found:
+            row = {key: float(found[key]) for key in found.files if key != "alpha"}
+            alpha = found["alpha"]
+    row.update(system=system, task=task.name, n_pairs=len(alpha) // 2, n_objects=task.n_objects)
+    row.update(C=task.C, symmetry=task.symmetry)
+    row["violation"], row["dual"] = judge(task, alpha)
+    print(f"{row['fit_seconds']:.3f} s, violation {row['violation']:.1e}", flush=True)
+    return row
+
+
+def judge(task: Task, alpha: np.ndarray) -> tuple[float, float]:
+    """KKT violation (the maximal violating pair of (26)) and dual value of (13), recomputed."""
+    pairs, labels = task.data()
+    sign = -1.0 if task.symmetry == "antisymmetric" else 1.0
+    full, signs = pairs.with_mirrored(), np.concatenate([labels, sign * labels])
+    theta = signs * alpha
+    values = PairOperator(task.kernel, full).product(theta)
+    # peers keep their duals in single precision: what is that close to a bound is on it
+    snapped = np.where(
+        alpha > task.C * (1 - 1e-6), task.C, np.where(alpha < task.C * 1e-6, 0, alpha)
+    )
+    low, high = bias_interval(signs, np.full(len(signs), task.C), snapped, values)
+    return max(0.0, low - high), 0.5 * float(theta @ values) - float(alpha.sum())
+
+
+def machine() -> dict:
+    """Facts that the times depend on."""
+    model = ""
+    if Path("/proc/cpuinfo").exists():
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((line.split(":")[1].strip() for line in lines if "model name" in line), "")
+    import numba
+    import scipy
+    import sklearn
+
+    return {
+        "processor": model or platform.processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "numba": numba.__version__,
+    }

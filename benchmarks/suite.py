@@ -1,0 +1,114 @@
+"""Which work is measured, in the short and in the full run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import numpy as np
+
+from benchmarks.measure import run
+from benchmarks.tasks import Task
+from pairity import PairSVC
+
+PEERS = ("intelex", "scikit-learn", "thundersvm")
+
+
+def complete(symmetry: str, full: bool) -> list[dict]:
+    """All pairs of 300 objects; prediction of 20,000 new pairs by the same models."""
+    task = Task(f"complete 300, {symmetry}", symmetry, 300)
+    systems = ("pairity", "intelex", *(("scikit-learn", "thundersvm") if full else ()))
+    return _rows(systems, task, predict=True)
+
+
+def sparse() -> list[dict]:
+    """Few pairs per object."""
+    rows = []
+    for n_pairs in (5_000, 20_000):
+        task = Task(f"sparse {n_pairs} of 1,000 objects", "antisymmetric", 1000, n_pairs)
+        rows += _rows(("pairity", *PEERS), task)
+    return rows
+
+
+def penalties() -> list[dict]:
+    """The whole range of C on all pairs of 150 objects."""
+    rows = []
+    for C in (0.01, 1.0, 100.0, 10_000.0):
+        task = Task(f"complete 150, C = {C:g}", "antisymmetric", 150, C=C)
+        rows += _rows(("pairity", "intelex"), task)
+    return rows
+
+
+def growth(full: bool) -> list[dict]:
+    """Training time over the number of pairs."""
+    rows = []
+    sizes = {"pairity": (75, 150, 300, 600), "scikit-learn": (40, 60, 90, 130)}
+    if full:
+        sizes["pairity"] = (75, 150, 300, 600, 1000)
+    for system, objects in sizes.items():
+        for n_objects in objects:
+            rows += _rows((system,), Task(f"growth {n_objects}", "antisymmetric", n_objects))
+    return rows
+
+
+def large() -> list[dict]:
+    """Work that no peer finishes: published figures stand beside it."""
+    rows = []
+    for n_objects in (1000, 2000):
+        task = Task(f"complete {n_objects:,}, antisymmetric", "antisymmetric", n_objects)
+        rows += _rows(("pairity",), task)
+    for n_objects in (1000, 2500):
+        name = f"double interval, {n_objects:,} objects"
+        task = Task(name, "symmetric", n_objects, None, 1000.0, "double_interval", 500)
+        rows += _rows(("pairity",), task)
+    return rows
+
+
+def small() -> list[dict]:
+    """Everyday sizes in one process: Pairity against scikit-learn on the halved Gram matrix."""
+    from sklearn.svm import SVC
+
+    rows = []
+    for n_objects, n_pairs in ((60, 200), (200, 1000)):
+        for symmetry in ("antisymmetric", "symmetric"):
+            task = Task(f"small {n_pairs}, {symmetry}", symmetry, n_objects, n_pairs)
+            pairs, labels = task.data()
+            first, second = pairs.first, pairs.second
+
+            def ours(pairs=pairs, labels=labels, task=task):
+                PairSVC(task.symmetry, task.kernel, task.C).fit(pairs, labels)
+
+            def theirs(pairs=pairs, labels=labels, task=task, first=first, second=second):
+                gram = task.kernel.on_features(pairs.objects, pairs.objects)
+                sign = 1.0 if task.symmetry == "symmetric" else -1.0
+                straight = gram[np.ix_(first, first)] * gram[np.ix_(second, second)]
+                crossed = gram[np.ix_(first, second)] * gram[np.ix_(second, first)]
+                halved = 0.5 * (straight + sign * crossed)
+                SVC(kernel="precomputed", C=2 * task.C, cache_size=1000).fit(halved, labels)
+
+            for system, call in (("pairity", ours), ("scikit-learn, halved Gram", theirs)):
+                rows.append(
+                    {
+                        "system": system,
+                        "task": task.name,
+                        "n_pairs": n_pairs,
+                        "n_objects": n_objects,
+                        "fit_seconds": _median_seconds(call),
+                    }
+                )
+    return rows
+
+
+def _median_seconds(call, repetitions: int = 25) -> float:
+    call()
+    times = []
+    for _ in range(repetitions):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return statistics.median(times)
+
+
+def _rows(systems: tuple[str, ...], task: Task, *, predict: bool = False) -> list[dict]:
+    found = [run(system, task, predict=predict) for system in systems]
+    return [row for row in found if row is not None]

@@ -1,0 +1,94 @@
+"""The work: pairs, labels and kernel of each benchmark task, made from a seed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from pairity import Pairs
+from pairity.kernels import Gaussian, Kernel, Linear, Tensor
+
+SIGMA = 3.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work; ``n_pairs=None`` means all pairs of the objects."""
+
+    name: str
+    symmetry: str
+    n_objects: int
+    n_pairs: int | None = None
+    C: float = 1.0
+    kind: str = "interaction"  # or "double_interval"
+    n_features: int = 10
+    seed: int = 0
+
+    def to_dict(self) -> dict:
+        return asdict(self)
+
+    @property
+    def kernel(self) -> Kernel:
+        if self.kind == "double_interval":
+            return Tensor(Linear())
+        return Gaussian(SIGMA)
+
+    @property
+    def gamma(self) -> float:
+        """scikit-learn's name for the same width, on the doubled rows."""
+        return 1.0 / (2.0 * SIGMA**2)
+
+    def data(self) -> tuple[Pairs, np.ndarray]:
+        if self.kind == "double_interval":
+            return _double_interval(self)
+        return _interaction(self)
+
+
+def _chosen_pairs(task: Task, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    first, second = np.triu_indices(task.n_objects, 1)
+    if task.n_pairs is None:
+        return first, second
+    chosen = rng.permutation(len(first))[: task.n_pairs]
+    return first[chosen], second[chosen]
+
+
+def _interaction(task: Task) -> tuple[Pairs, np.ndarray]:
+    """Labels ``sign(x_a' A x_b)``, A skew (intransitive) or symmetric, 10 % of them flipped."""
+    rng = np.random.default_rng(task.seed)
+    objects = rng.normal(size=(task.n_objects, task.n_features))
+    first, second = _chosen_pairs(task, rng)
+    matrix = rng.normal(size=(task.n_features, task.n_features))
+    matrix = matrix - matrix.T if task.symmetry == "antisymmetric" else matrix + matrix.T
+    labels = np.sign(np.einsum("ij,ij->i", objects[first] @ matrix, objects[second]))
+    labels[rng.random(len(labels)) < 0.1] *= -1
+    return Pairs(objects, first, second), labels
+
+
+def _double_interval(task: Task) -> tuple[Pairs, np.ndarray]:
+    """Brunner et al. 2012: +1 on [i, j] and [k, l], -1 elsewhere; the class is (i, k).
+
+    Half of the objects are drawn freely and each of the others shares its class with one of
+    them, so that there are positive pairs.
+    """
+    rng = np.random.default_rng(task.seed)
+    n, d = task.n_objects, task.n_features
+    starts = np.array([_interval_starts(d, rng) for _ in range(n // 8 + 1)])
+    owner = rng.integers(0, len(starts), n)
+    objects = -np.ones((n, d))
+    for row, (i, k) in enumerate(starts[owner]):
+        j = rng.integers(i, k - 1)
+        end = rng.integers(k, d + 1)
+        objects[row, i - 1 : j] = 1.0
+        objects[row, k - 1 : end] = 1.0
+    first, second = _chosen_pairs(task, rng)
+    labels = np.where(owner[first] == owner[second], 1.0, -1.0)
+    return Pairs(objects, first, second), labels
+
+
+def _interval_starts(dimension: int, rng: np.random.Generator) -> tuple[int, int]:
+    """i and k with 2 <= i and i + 2 <= k <= dimension."""
+    while True:
+        i, k = np.sort(rng.integers(2, dimension + 1, 2))
+        if i + 2 <= k:
+            return int(i), int(k)

@@ -1,0 +1,62 @@
+"""One system on one task in a process of its own: ``python -m benchmarks.worker``.
+
+Reads a JSON request on standard input, writes an .npz file with times, peak memory and the dual
+variables.  A first fit on a small task of the same kind loads and compiles what there is to.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.systems import SYSTEMS
+from benchmarks.tasks import Task
+from pairity import Pairs
+
+N_PREDICTIONS = 20_000
+N_NEW_OBJECTS = 500
+
+
+def _new_pairs(task: Task) -> Pairs:
+    rng = np.random.default_rng(task.seed + 1)
+    objects = rng.normal(size=(N_NEW_OBJECTS, task.n_features))
+    first = rng.integers(0, N_NEW_OBJECTS, N_PREDICTIONS)
+    second = (first + rng.integers(1, N_NEW_OBJECTS, N_PREDICTIONS)) % N_NEW_OBJECTS
+    return Pairs(objects, first, second)
+
+
+def _warm_up(system, task: Task) -> None:
+    # the same kind of work, small: complete for complete tasks, sparse for sparse ones
+    small = replace(task, n_objects=80, n_pairs=None if task.n_pairs is None else 400)
+    small = replace(small, n_features=min(task.n_features, 40), C=min(task.C, 10.0))
+    model = system.fit(small, *system.prepare(small, *small.data()))
+    if task.kind == "interaction":
+        system.predict(model, system.prepare_prediction(_new_pairs(small)[:50]))
+
+
+def main() -> None:
+    request = json.load(sys.stdin)
+    system, task = SYSTEMS[request["system"]], Task(**request["task"])
+    _warm_up(system, task)
+    pairs, labels = task.data()
+    prepared = system.prepare(task, pairs, labels)
+    started = time.perf_counter()
+    model = system.fit(task, *prepared)
+    fit_seconds = time.perf_counter() - started
+    outcome = {"fit_seconds": fit_seconds}
+    if request.get("predict"):
+        new = system.prepare_prediction(_new_pairs(task))
+        started = time.perf_counter()
+        system.predict(model, new)
+        outcome["predict_seconds"] = time.perf_counter() - started
+    outcome["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    np.savez(request["output"], alpha=system.alpha(model, len(pairs)), **outcome)
+
+
+if __name__ == "__main__":
+    main()
