@@ -55,6 +55,17 @@ def random_pairs(seed, n=14, m=7, widths=WIDTHS, scale=0.7):
     )
 
 
+def distinct_pairs(seed, n=12, m=8, widths=WIDTHS, scale=0.7):
+    """The same, no unordered pair of objects twice: nothing ties exactly."""
+    rng = np.random.default_rng([seed, 2])
+    ends = np.array([(a, b) for a in range(m) for b in range(a)])[
+        rng.permutation(m * (m - 1) // 2)[:n]
+    ]
+    first, second = rng.permuted(ends, axis=1).T
+    others = random_pairs(seed, n, m, widths, scale)
+    return Pairs(others.objects, first, second, others.symmetric, others.antisymmetric)
+
+
 def random_labels(seed, n):
     """Labels -1 and +1, both of them present."""
     labels = np.where(np.random.default_rng([seed, 1]).random(n) < 0.5, -1, 1)

@@ -262,3 +262,19 @@ def reversed_pair_smo(K, y, C, n_steps):
         alpha = two_variable_step(alpha, chosen, partner, y, C, F, K)
         iterates.append(alpha)
     return iterates
+
+
+def maximal_violating_pair_smo(K, y, C, n_steps):
+    """SMO that selects by (26), the lowest index among equals: iterates as long as it moves."""
+    alpha = np.zeros(len(y))
+    iterates = []
+    for _ in range(n_steps):
+        F = kkt_gradient(alpha, y, K)
+        rise, fall = rise_candidates(alpha, y, C, F), fall_candidates(alpha, y, C, F)
+        i = max(rise, key=lambda place: (rise[place], -place))
+        j = min(fall, key=lambda place: (fall[place], place))
+        if rise[i] - fall[j] <= 0.0:
+            break
+        alpha = two_variable_step(alpha, i, j, y, C, F, K)
+        iterates.append(alpha)
+    return iterates
