@@ -316,3 +316,18 @@ def test_algebra_refuses_other_things(other):
         Linear() + other
     with pytest.raises(TypeError):
         Linear() * other
+
+
+@pytest.mark.parametrize("case", cases.all_cases(), ids=repr)
+def test_detached_copies_are_equal(case):
+    assert case.kernel.detached() == case.kernel
+
+
+def test_detached_copies_do_not_change_with_the_original():
+    inside = Gaussian(1.0)
+    for kernel in (inside, Tensor(inside), 2.0 * (Tensor(inside) + Linear()) * Linear()):
+        copy = kernel.detached()
+        inside.set_params(sigma=5.0)
+        assert copy != kernel
+        inside.set_params(sigma=1.0)
+        assert copy == kernel

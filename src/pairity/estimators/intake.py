@@ -104,7 +104,7 @@ def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
     if isinstance(label, bool | np.bool_):
         return np.array([False, True])
     if isinstance(label, int | float | np.number) and label != 0:
-        size = abs(np.asarray(label))
+        size = abs(label.item() if isinstance(label, np.number) else label)
         return np.array([-size, size])
     raise ValueError(
         f"got one class only, {label!r}, whose opposite cannot be named; expected labels such as +1"
@@ -161,9 +161,9 @@ def warn_if_doubled(pairs: Pairs, signs: Vector, parity: Parity) -> None:
             f"the {len(pairs)} rows hold every pair together with its mirror image; each row counts"
             " as one observation of an unordered pair, so every observation is counted twice (as"
             " if C were doubled). Keep one of the two orders: keep = pairs.first < pairs.second;"
-            " fit(pairs[keep], y[keep]).",
+            " fit(pairs[keep], y[keep]); Pairs.from_rows(rows) gives the pairs of plain rows.",
             DoubledRowsWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
 

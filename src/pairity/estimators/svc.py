@@ -227,7 +227,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         weights: NDArray[np.float64],
         parity: Parity | None,
     ) -> None:
-        kernel = as_kernel(self.kernel)
+        kernel = as_kernel(self.kernel).detached()
         data = TrainingSet(
             pairs=pairs,
             signs=labels.signs,
@@ -324,7 +324,7 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         if not ties.any():
             return labels
         tie = default_tie_label(self.classes_) if self.tie_label is None else self.tie_label
-        labels = labels.astype(np.result_type(labels, np.asarray(tie)))
+        labels = labels.astype(_common_type(labels, np.asarray(tie)))
         labels[ties] = tie
         return labels
 
@@ -351,6 +351,13 @@ def default_tie_label(classes: NDArray[Any]) -> Any:
         return "tie"
     middle = (float(low) + float(high)) / 2.0
     return classes.dtype.type(0) if middle == 0.0 else middle
+
+
+def _common_type(labels: NDArray[Any], tie: NDArray[Any]) -> np.dtype[Any]:
+    """A type that holds both as they are: text and numbers together stay what they are."""
+    if (labels.dtype.kind in "US") != (tie.dtype.kind in "US"):
+        return np.dtype(object)
+    return np.result_type(labels, tie)
 
 
 def _refuse_self_pairs(pairs: Pairs) -> None:

@@ -10,6 +10,7 @@ into products of object kernels all follow from that one formula.
 from __future__ import annotations
 
 import numbers
+from copy import copy
 from functools import cache, reduce
 from inspect import signature
 from operator import add, mul
@@ -79,6 +80,16 @@ class Kernel(BaseEstimator):
     def walk(self) -> list[Kernel]:
         """This kernel and all kernels inside it."""
         return [self, *(kernel for child in self.children() for kernel in child.walk())]
+
+    def detached(self) -> Kernel:
+        """A copy that parameters set on this kernel later do not reach; matrices are shared."""
+        twin = copy(self)
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, Kernel):
+                setattr(twin, name, value.detached())
+            elif isinstance(value, tuple) and any(isinstance(item, Kernel) for item in value):
+                setattr(twin, name, tuple(item.detached() for item in value))
+        return twin
 
     # Values ---------------------------------------------------------------------------------
 
