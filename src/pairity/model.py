@@ -44,6 +44,6 @@ class PairModel:
         pairs = pairs.compact()
         operator = PairOperator(self.kernel, pairs, self.support)
         if self.parity is None:
-            return operator.products(self.coefficients, [pairs])[0] + self.bias
-        value, mirrored = operator.products(self.coefficients, [pairs, pairs.swap()])
+            return operator.product(self.coefficients) + self.bias
+        value, mirrored = operator.products(self.coefficients, mirrored=True)
         return impose(self.parity, value, mirrored) + self.bias

@@ -10,23 +10,20 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams, PairedAtoms, dense_gram
 from pairity.kernels.expansion import expand
-from pairity.operators._gather_loops import dot_rows, gather_products, gather_rows
+from pairity.operators._gather_loops import dot_rows
+from pairity.operators.gather import gathered_block, gathered_product, rows_per_range
 from pairity.operators.products import (
     CoefficientMatrix,
-    products_cost,
+    products_are_cheaper,
     sample_pairs,
     sum_over_pairs,
-    supports_products,
 )
 from pairity.operators.spectral import TensorStructure, tensor_structure
-from pairity.operators.terms import TermTable, compile_terms
+from pairity.operators.terms import TermGroup, compile_groups
 from pairity.pairs import Pairs
 from pairity.threads import run_in_ranges
 
 __all__ = ["PairOperator"]
-
-#: Kernel entries that one range of work covers: small enough to balance, large enough to pay.
-_ENTRIES_PER_RANGE = 500_000
 
 
 class PairOperator:
@@ -52,15 +49,18 @@ class PairOperator:
         self.grams = ObjectGrams(self.left.objects, self.right.objects)
 
     @cached_property
-    def _terms(self) -> TermTable | None:
+    def _groups(self) -> list[TermGroup] | None:
         """Object Gram matrices and monomials; computed when first needed."""
         expansion = expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric)
-        return compile_terms(expansion, self.grams)
+        return compile_groups(expansion, self.grams, self.left, self.right)
 
     @property
     def structure(self) -> TensorStructure | None:
         """The tensor form of the kernel, if it has one."""
-        return tensor_structure(self._terms)
+        groups = self._groups
+        if groups is None or len(groups) != 1 or groups[0].left is not None:
+            return None
+        return tensor_structure(groups[0].table)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,90 +69,89 @@ class PairOperator:
 
     def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
         """Rows ``K(left_i, .)`` for i in ``index``, shape (len(index), n_right)."""
-        return self._block(self.left[index], self.right)
+        return self.block(index, slice(None))
 
-    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    def block(
+        self, rows: NDArray[np.intp] | slice, columns: NDArray[np.intp] | slice
+    ) -> NDArray[np.float64]:
         """The entries of some rows and columns, shape (len(rows), len(columns))."""
-        return self._block(self.left[rows], self.right[columns])
-
-    def _block(self, left: Pairs, right: Pairs) -> NDArray[np.float64]:
-        if self._terms is None:
+        left, right = self.left[rows], self.right[columns]
+        if self._groups is None:
             return dense_gram(self.kernel, left, right, self.grams)
-        terms = self._terms
-        out = np.empty((len(left), len(right)))
-
-        def fill(start: int, stop: int) -> None:
-            gather_rows(
-                out[start:stop],
-                left.first[start:stop],
-                left.second[start:stop],
-                right.first,
-                right.second,
-                terms.grams,
-                terms.weights,
-                terms.edge_gram,
-            )
-
-        run_in_ranges(fill, len(left), _rows_per_range(len(right)))
-        return out
+        total: NDArray[np.float64] | None = None
+        for group in self._groups:
+            part = gathered_block(group.table, left, right)
+            if group.left is not None and group.right is not None:
+                part *= group.left[rows] @ group.right[columns].T
+            total = part if total is None else total + part
+        assert total is not None
+        return total
 
     def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """``K vector``, shape (n_left,)."""
-        return self.products(vector, [self.left])[0]
+        return self.products(vector)[0]
 
     def products(
-        self, vector: NDArray[np.float64], lefts: list[Pairs]
+        self, vector: NDArray[np.float64], *, mirrored: bool = False
     ) -> list[NDArray[np.float64]]:
-        """``sum_j K(., j) vector_j`` on several lists of pairs over the left object table."""
+        """``K vector``, and with ``mirrored`` the same for the swapped left pairs as well."""
         used = np.flatnonzero(vector)
-        right, weights = self.right[used], np.ascontiguousarray(vector[used])
+        lefts = [self.left, self.left.swap()] if mirrored else [self.left]
         if not len(used):
             return [np.zeros(len(left)) for left in lefts]
-        if self._through_objects(len(used), sum(map(len, lefts))):
-            assert self._terms is not None
-            matrix = CoefficientMatrix(right, weights, self.right.n_objects)
-            sums = sum_over_pairs(self._terms, matrix)
-            return [sample_pairs(sums, left) for left in lefts]
-        return [self._gathered_product(left, right, weights) for left in lefts]
+        right, weights = self.right[used], np.ascontiguousarray(vector[used])
+        if self._groups is None:
+            return [self._formula_product(left, right, weights) for left in lefts]
+        totals = [np.zeros(len(left)) for left in lefts]
+        for group in self._groups:
+            self._add_group(group, used, right, weights, lefts, totals)
+        return totals
 
-    def _through_objects(self, n_used: int, n_left: int) -> bool:
-        """Whether products of object matrices are cheaper than touching every pair of pairs."""
-        if self._terms is None or not supports_products(self._terms):
-            return False
-        pairwise = float(n_left) * n_used * len(self._terms.weights)
-        return products_cost(self._terms, n_used, n_left) < pairwise
+    def _add_group(
+        self,
+        group: TermGroup,
+        used: NDArray[np.intp],
+        right: Pairs,
+        weights: NDArray[np.float64],
+        lefts: list[Pairs],
+        totals: list[NDArray[np.float64]],
+    ) -> None:
+        """Add ``sum_h left_h o table(right_h o weights)`` for each list of left pairs."""
+        n_left = sum(map(len, lefts))
+        through_objects = products_are_cheaper(group.table, len(used), n_left)
+        for column in range(group.n_columns):
+            values = weights
+            if group.right is not None:
+                values = weights * group.right[used, column]
+            if through_objects:
+                sums = sum_over_pairs(
+                    group.table, CoefficientMatrix(right, values, right.n_objects)
+                )
+                parts = [sample_pairs(sums, left) for left in lefts]
+            else:
+                parts = [gathered_product(group.table, left, right, values) for left in lefts]
+            for swapped, (total, part) in enumerate(zip(totals, parts, strict=True)):
+                total += part if group.left is None else part * self._column(group, column, swapped)
 
-    def _gathered_product(
+    def _column(self, group: TermGroup, column: int, swapped: int) -> NDArray[np.float64]:
+        """A column of group features, of the left pairs or of their swaps."""
+        assert group.left is not None
+        if not swapped:
+            return group.left[:, column]
+        return group.left[:, column] * group.swap_sign
+
+    def _formula_product(
         self, left: Pairs, right: Pairs, weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         out = np.zeros(len(left))
-        terms = self._terms
 
         def multiply(start: int, stop: int) -> None:
-            if terms is None:
-                block = dense_gram(self.kernel, left[start:stop], right, self.grams)
-                dot_rows(out[start:stop], block, weights)
-                return
-            gather_products(
-                out[start:stop],
-                np.empty(len(right)),
-                left.first[start:stop],
-                left.second[start:stop],
-                right.first,
-                right.second,
-                terms.grams,
-                terms.weights,
-                terms.edge_gram,
-                weights,
-            )
+            block = dense_gram(self.kernel, left[start:stop], right, self.grams)
+            dot_rows(out[start:stop], block, weights)
 
-        run_in_ranges(multiply, len(left), _rows_per_range(len(right)))
+        run_in_ranges(multiply, len(left), rows_per_range(len(right)))
         return out
 
     def diagonal(self) -> NDArray[np.float64]:
         """``K(left_i, right_i)`` for all i."""
         return np.asarray(self.kernel.formula(PairedAtoms(self.left, self.right)))
-
-
-def _rows_per_range(n_columns: int) -> int:
-    return max(1, _ENTRIES_PER_RANGE // max(1, n_columns))

@@ -37,7 +37,7 @@ from pairity.threads import run_in_ranges
 __all__ = [
     "CoefficientMatrix",
     "PairSums",
-    "products_cost",
+    "products_are_cheaper",
     "sample_pairs",
     "sum_over_pairs",
     "supports_products",
@@ -113,7 +113,15 @@ def _grid_is_cheaper(n_left: int, m_left: int, width: int) -> bool:
     return _MATRIX_COST * m_left * m_left * width < _DOT_COST * n_left * width
 
 
-def products_cost(terms: TermTable, n_used: int, n_left: int) -> float:
+def products_are_cheaper(terms: TermTable, n_used: int, n_left: int) -> bool:
+    """Whether products of object matrices beat touching every pair of pairs."""
+    if not supports_products(terms):
+        return False
+    pairwise = float(n_left) * n_used * len(terms.weights)
+    return _products_cost(terms, n_used, n_left) < pairwise
+
+
+def _products_cost(terms: TermTable, n_used: int, n_left: int) -> float:
     """Cost of a product through objects, in units of one gathered kernel entry."""
     m_left, m_right = terms.grams.shape[1:]
     dense = n_used > _DENSE_SHARE * m_right * m_right

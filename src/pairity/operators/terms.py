@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams
 from pairity.kernels.elementary import Linear
-from pairity.kernels.expansion import Expansion, Monomial
+from pairity.kernels.expansion import Expansion, Factor, Monomial
+from pairity.operators.factors import explicit_features, swap_sign
+from pairity.pairs import Pairs
 
-__all__ = ["TermTable", "compile_terms"]
+__all__ = ["TermGroup", "TermTable", "compile_groups"]
 
 #: Expansions longer than this are evaluated by the formula instead.
 _MOST_TERMS = 64
@@ -32,27 +34,70 @@ class TermTable:
     """``grams[g] = factors[g][0] @ factors[g][1].T`` where the rank is known to be low."""
 
 
-def compile_terms(expansion: Expansion, grams: ObjectGrams) -> TermTable | None:
-    """Return the table of an expansion in object kernels alone; None if there is more in it."""
-    monomials = sorted(expansion.terms, key=_edges_present, reverse=True)
-    if not monomials or len(monomials) > _MOST_TERMS:
+@dataclass(frozen=True)
+class TermGroup:
+    """Monomials that share their group features: ``sum_h left[:, h] right[:, h] * table``.
+
+    ``left`` and ``right`` are None where there are no group features.
+    """
+
+    table: TermTable
+    left: NDArray[np.float64] | None
+    right: NDArray[np.float64] | None
+    swap_sign: float = 1.0
+    """What a swap of the left pair does to its features: odd powers of x~ change sign."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of products that one product with the group takes."""
+        return 1 if self.left is None else self.left.shape[1]
+
+
+def compile_groups(
+    expansion: Expansion, grams: ObjectGrams, left: Pairs, right: Pairs
+) -> list[TermGroup] | None:
+    """Return an expansion as groups of terms; None if some factor is no product of features."""
+    if not expansion.terms or len(expansion.terms) > _MOST_TERMS:
         return None
-    if any(monomial.factors for monomial in monomials):
-        return None
+    by_factors: dict[tuple[Factor, ...], dict[Monomial, float]] = {}
+    for monomial, weight in expansion.terms.items():
+        stripped = Monomial(monomial.edges)
+        by_factors.setdefault(monomial.factors, {})[stripped] = weight
+    groups = []
+    for factors, terms in by_factors.items():
+        features = [None, None] if not factors else [explicit_features(factors, left)] * 2
+        if factors and right is not left:
+            features[1] = explicit_features(factors, right)
+        if factors and (features[0] is None or features[1] is None):
+            return None
+        sign = swap_sign(factors)
+        groups.append(TermGroup(_compile(terms, grams), features[0], features[1], sign))
+    return groups
+
+
+def _compile(terms: dict[Monomial, float], grams: ObjectGrams) -> TermTable:
+    monomials = sorted(terms, key=_edges_present, reverse=True)
     places: dict[tuple[Kernel, ...], int] = {}
     edge_gram = np.full((len(monomials), 4), -1, dtype=np.int64)
     for term, monomial in enumerate(monomials):
         for edge, kernels in enumerate(monomial.edges):
             if kernels:
                 edge_gram[term, edge] = places.setdefault(kernels, len(places))
-    matrices = [reduce(mul, (grams[kernel] for kernel in kernels)) for kernels in places]
-    stacked = matrices[0][np.newaxis] if len(matrices) == 1 else np.stack(matrices)
     return TermTable(
-        np.ascontiguousarray(stacked),
-        np.array([expansion.terms[monomial] for monomial in monomials]),
+        _stack([reduce(mul, (grams[kernel] for kernel in kernels)) for kernels in places], grams),
+        np.array([terms[monomial] for monomial in monomials]),
         edge_gram,
         tuple(_low_rank_factor(kernels, grams) for kernels in places),
     )
+
+
+def _stack(matrices: list[NDArray[np.float64]], grams: ObjectGrams) -> NDArray[np.float64]:
+    """Matrices in one array, without a copy where there is only one."""
+    if not matrices:
+        return np.zeros((0, grams.left.shape[0], grams.right.shape[0]))
+    if len(matrices) == 1:
+        return np.ascontiguousarray(matrices[0])[np.newaxis]
+    return np.stack(matrices)
 
 
 def _edges_present(monomial: Monomial) -> tuple[bool, ...]:
