@@ -29,7 +29,9 @@ def explicit_features(factors: tuple[Factor, ...], pairs: Pairs) -> NDArray[np.f
         if power is None or features.shape[1] * table.shape[1] ** power > _MOST_COLUMNS:
             return None
         for _ in range(power):
-            features = np.einsum("ni,nj->nij", features, table).reshape(len(pairs), -1)
+            columns = features.shape[1] * table.shape[1]
+            products = np.einsum("ni,nj->nij", features, table)
+            features = products.reshape(len(pairs), columns)
     return np.ascontiguousarray(features)
 
 
