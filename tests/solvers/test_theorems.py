@@ -271,11 +271,6 @@ def test_remark_6_averaging_can_lower_the_dual_value():
     assert naive.dual_objective(mean, y, K) < naive.dual_objective(alpha, y, K) - 1e-3
 
 
-@pytest.mark.xfail(
-    strict=False,
-    reason="a step that ends on a bound is halved by the averaging: the room left shrinks to one"
-    " unit in the last place and is never used up, so that the run stands still",
-)
 @pytest.mark.parametrize("selection", ["first_order", "second_order"])
 @for_all
 def test_averaged_iterates_converge_to_the_optimum(symmetry, case, selection):

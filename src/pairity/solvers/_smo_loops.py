@@ -25,6 +25,8 @@ __all__ = [
 CONVERGED, MISSING_ROW, OUT_OF_STEPS, STALLED = 0, 1, 2, 3
 #: Curvature below which a direction counts as flat.
 _FLAT = 1e-12
+#: Share of a box within which an averaged step counts as on the bound.
+_NEAR_BOUND = 1e-13
 
 
 @njit(cache=True, nogil=True)
@@ -79,6 +81,14 @@ def _move(i, direction, step, room, beta, labels, upper):  # type: ignore[no-unt
         beta[i] = upper[i] if grows else 0.0
     else:
         beta[i] = beta[i] + step if grows else beta[i] - step
+
+
+@njit(cache=True, nogil=True)
+def _snapped(value, upper):  # type: ignore[no-untyped-def]
+    """A value inside the box; averaging halves the way to a bound, so what is near it is on it."""
+    if value < _NEAR_BOUND * upper:
+        return 0.0
+    return upper if value > (1.0 - _NEAR_BOUND) * upper else value
 
 
 @njit(cache=True, nogil=True)
@@ -142,9 +152,9 @@ def pair_steps(  # type: ignore[no-untyped-def]
             mirror_i = i + half if i < half else i - half
             mirror_j = j + half if j < half else j - half
             for p in (i, mirror_i):
-                beta[p] = min(max(beta[p] + labels[i] * share, 0.0), upper[p])
+                beta[p] = _snapped(beta[p] + labels[i] * share, upper[p])
             for p in (j, mirror_j):
-                beta[p] = min(max(beta[p] - labels[j] * share, 0.0), upper[p])
+                beta[p] = _snapped(beta[p] - labels[j] * share, upper[p])
             for k in active:
                 mirror_k = k + half if k < half else k - half
                 change_i = row_i[k] + mirror_sign * row_i[mirror_k]
