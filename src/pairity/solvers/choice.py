@@ -79,8 +79,8 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
 
 
 def _fitting_set(n_pairs: int, megabytes: float) -> int:
-    fitting = int(np.sqrt(max(megabytes, 0.0) * 1e6 / 16.0))
-    return max(2, min(LARGEST_SET, n_pairs, fitting))
+    fitting = np.sqrt(max(megabytes, 0.0) * 1e6 / 16.0)
+    return int(max(2, min(LARGEST_SET, n_pairs, fitting)))
 
 
 def solve(

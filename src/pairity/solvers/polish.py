@@ -41,8 +41,8 @@ def polish(block: Block, theta: Vector) -> Vector | None:
     at_low, at_high = theta <= block.low, theta >= block.high
     for _ in range(_MOST_ROUNDS):
         free = ~(at_low | at_high)
-        if not free.any():
-            return None
+        if not free.any() and block.total is not None:
+            return None  # no variable to read the bias off
         fixed = np.where(at_low, block.low, np.where(at_high, block.high, 0.0))
         solved = _solve_free(block, free, fixed)
         if solved is None:
@@ -64,6 +64,8 @@ def _solve_free(
 ) -> tuple[Vector, float] | None:
     """Free variables and bias for given fixed ones."""
     place = np.flatnonzero(free)
+    if not len(place):
+        return fixed, 0.0
     right = block.labels[place] - block.outside[place] - (block.gram @ fixed)[place]
     inside = block.gram[np.ix_(place, place)]
     inside[np.diag_indices(len(place))] += _JITTER * max(float(inside.diagonal().mean()), 1e-300)

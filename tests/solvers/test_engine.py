@@ -1,0 +1,225 @@
+"""Every solver reaches the optimum of the plain one, for every kernel, symmetry and density."""
+
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+import pairity.solvers.chunking as chunking
+from cases import tridiagonal
+from pairity import Pairs, PairSVC
+from pairity.exceptions import ConvergenceWarning
+from pairity.kernels import (
+    Bilinear,
+    DirectSum,
+    Gaussian,
+    Linear,
+    MetricLearning,
+    OrderInvariant,
+    Polynomial,
+    Product,
+    SkewBalanced,
+    Tensor,
+    TensorMetric,
+)
+from pairity.parity import Parity
+from pairity.solvers.choice import plan
+from pairity.solvers.problem import SolverOptions, halved_problem
+
+TOL = 1e-7
+ORDER_INVARIANT = [
+    Gaussian(1.5),
+    Product(Gaussian(1.0) + 0.5 * Linear()),
+    Polynomial(3),
+    Linear() + Gaussian(1.0),
+]
+EVEN = [
+    Tensor(Gaussian(1.0)),
+    DirectSum(Gaussian(1.0)),
+    MetricLearning(Gaussian(1.0)),
+    TensorMetric(Linear()),
+]
+GROUPED = [
+    Gaussian(2.0),
+    OrderInvariant(Bilinear(tridiagonal())),
+    Tensor(Gaussian(1.0), k3=Linear()),
+]
+DENSITIES = ["complete", "half", "sparse", "repeated"]
+
+
+def problem(symmetry, density, grouped=False, seed=0):
+    """Pairs of distinct objects and noisy labels of a function of the asked symmetry."""
+    rng = np.random.default_rng([seed, DENSITIES.index(density)])
+    m = 50 if density == "sparse" else 13
+    first, second = np.triu_indices(m, 1)
+    if density != "complete":
+        n = {"half": len(first) // 2, "sparse": 70, "repeated": len(first)}[density]
+        chosen = rng.choice(len(first), n, replace=density == "repeated")
+        first, second = first[chosen], second[chosen]
+    swapped = rng.random(len(first)) < 0.5
+    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    objects = rng.normal(size=(m, 2))
+    matrix = rng.normal(size=(2, 2))
+    matrix = matrix - matrix.T if symmetry == "antisymmetric" else matrix + matrix.T
+    scores = np.einsum("ij,jk,ik->i", objects[first], matrix, objects[second])
+    labels = np.sign(scores + 0.3 * rng.normal(size=len(scores)))
+    labels[:2] = 1, -1
+    group = rng.normal(size=(2, len(first), 2)) if grouped else (None, None)
+    return Pairs(objects, first, second, *group), labels
+
+
+def fitted(symmetry, kernel, pairs, labels, solver, C, **options):
+    return PairSVC(symmetry, kernel, C, solver=solver, tol=TOL, **options).fit(pairs, labels)
+
+
+def cases():
+    for symmetry in ("symmetric", "antisymmetric"):
+        for kernel in ORDER_INVARIANT + (EVEN if symmetry == "symmetric" else []):
+            for density in DENSITIES:
+                yield pytest.param(symmetry, kernel, density, id=f"{symmetry}-{kernel!r}-{density}")
+
+
+def has_tensor_form(symmetry, kernel):
+    return isinstance(kernel, Gaussian | Product | Tensor)
+
+
+@pytest.fixture(params=[1.0, 50.0], ids="C={}".format)
+def C(request):
+    return request.param
+
+
+@pytest.fixture
+def small_working_sets(monkeypatch):
+    """Many rounds of chunking on small problems."""
+    monkeypatch.setattr(chunking, "_WORKING_SET", 16)
+
+
+@pytest.mark.parametrize(("symmetry", "kernel", "density"), list(cases()))
+@pytest.mark.usefixtures("small_working_sets")
+def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, C):
+    pairs, labels = problem(symmetry, density)
+    plain = fitted(symmetry, kernel, pairs, labels, "smo", C, selection="first_order")
+    new = problem(symmetry, "half", seed=5)[0]
+    for solver in ("auto", "chunking", "splitting"):
+        if solver == "splitting" and not has_tensor_form(symmetry, kernel):
+            with pytest.raises(ValueError, match="got solver='splitting'"):
+                fitted(symmetry, kernel, pairs, labels, solver, C)
+            continue
+        model = fitted(symmetry, kernel, pairs, labels, solver, C)
+        assert model.certificate_.holds
+        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+        wanted = plain.decision_function(new)
+        np.testing.assert_allclose(model.decision_function(new), wanted, atol=2e-5 * C)
+        sign = -1.0 if symmetry == "antisymmetric" else 1.0
+        assert (model.decision_function(new.swap()) == sign * model.decision_function(new)).all()
+
+
+@pytest.mark.parametrize("kernel", GROUPED, ids=repr)
+@pytest.mark.usefixtures("small_working_sets")
+def test_group_features(kernel, C):
+    symmetry = "antisymmetric"
+    pairs, labels = problem(symmetry, "half", grouped=True)
+    plain = fitted(symmetry, kernel, pairs, labels, "smo", C, selection="first_order")
+    model = fitted(symmetry, kernel, pairs, labels, "chunking", C)
+    assert model.certificate_.holds
+    assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
+@pytest.mark.parametrize("precision", ["mixed", "double"])
+def test_precision_of_splitting_does_not_show(symmetry, precision):
+    pairs, labels = problem(symmetry, "complete")
+    model = fitted(symmetry, Gaussian(1.0), pairs, labels, "splitting", 0.3, precision=precision)
+    plain = fitted(symmetry, Gaussian(1.0), pairs, labels, "smo", 0.3)
+    assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+
+
+def test_pairs_of_an_object_with_itself():
+    """Symmetric case: they are observations like any other, on the diagonal of the grid."""
+    pairs, labels = problem("symmetric", "complete")
+    m = pairs.n_objects
+    both = Pairs(
+        pairs.objects,
+        np.concatenate([pairs.first, np.arange(m)]),
+        np.concatenate([pairs.second, np.arange(m)]),
+    )
+    labels = np.concatenate([labels, np.ones(m)])
+    values = [
+        fitted("symmetric", Gaussian(1.0), both, labels, solver, 1.0).objective_
+        for solver in ("smo", "chunking", "splitting")
+    ]
+    assert values == pytest.approx([values[0]] * 3, rel=1e-7)
+
+
+# What is chosen, and why -------------------------------------------------------------------------
+
+
+def halved(density, kernel=None):
+    pairs, labels = problem("antisymmetric", density)
+    kernel = SkewBalanced(kernel or Gaussian(1.0))
+    return halved_problem(kernel, pairs, labels, np.ones(len(labels)), Parity.ODD)
+
+
+def test_choice_follows_size_density_and_kernel(monkeypatch):
+    import pairity.solvers.choice as choice
+
+    options = SolverOptions()
+    assert plan(halved("complete"), "auto", options).solver == "chunking"
+    monkeypatch.setattr(choice, "_FEW_PAIRS", 10)
+    assert plan(halved("complete"), "auto", options).solver == "splitting"
+    assert plan(halved("sparse"), "auto", options).solver == "chunking"
+    assert plan(halved("complete", Polynomial(3)), "auto", options).solver == "chunking"
+    watched = SolverOptions(callback=lambda iterate: None)
+    assert plan(halved("complete"), "auto", watched).solver == "smo"
+
+
+def test_too_little_memory_is_refused_with_a_sentence():
+    pairs, labels = problem("antisymmetric", "complete")
+    model = PairSVC("antisymmetric", Gaussian(1.0), memory_limit=0.001)
+    with pytest.raises(MemoryError, match="memory limit is 0 MB"):
+        model.fit(pairs, labels)
+
+
+def test_little_memory_takes_a_cheaper_way(monkeypatch):
+    import pairity.solvers.choice as choice
+
+    monkeypatch.setattr(choice, "_FEW_PAIRS", 10)
+    tight = plan(halved("complete"), "auto", SolverOptions(memory_limit=0.025))
+    assert tight.solver == "chunking"
+    assert "too large for the grid" in tight.reason
+    assert tight.largest_set < len(halved("complete"))
+
+
+def test_verbose_says_what_was_chosen_and_why(capsys):
+    pairs, labels = problem("antisymmetric", "complete")
+    PairSVC("antisymmetric", Gaussian(1.0), verbose=True).fit(pairs, labels)
+    said = capsys.readouterr().err
+    assert "solver chunking: 78 pairs of 13 objects, 100 % of all pairs" in said
+    assert "relative gap" in said
+
+
+@pytest.mark.parametrize("solver", ["smo", "chunking", "splitting"])
+def test_interrupt_leaves_a_fitted_certified_model(solver, monkeypatch):
+    """Ctrl-C during a fit: the last iterate is kept, with a warning that gives the gap."""
+    import pairity.estimators.svc as svc
+
+    class Interrupting:
+        def __init__(self, tol):
+            self.calls = 0
+
+        def __call__(self, where, violation):
+            self.calls += 1
+            if self.calls == (1 if solver == "smo" else 3):
+                assert threading.current_thread() is threading.main_thread()
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(svc, "Progress", Interrupting)
+    monkeypatch.setattr(chunking, "_WORKING_SET", 8)
+    pairs, labels = problem("antisymmetric", "complete")
+    many = pairs[np.tile(np.arange(len(pairs)), 30)]  # SMO reports after a thousand steps
+    model = PairSVC("antisymmetric", Gaussian(0.2), 1e4, solver=solver, tol=1e-10, verbose=True)
+    with pytest.warns(ConvergenceWarning, match=r"interrupted.*duality gap"):
+        model.fit(many, np.tile(labels, 30))
+    assert np.isfinite(model.certificate_.gap)
+    assert (model.decision_function(pairs) == -model.decision_function(pairs.swap())).all()
