@@ -1,0 +1,38 @@
+"""Where results are printed, and how progress is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+__all__ = ["make_console", "show_progress"]
+
+#: Columns of output that is not on a terminal (a file, a pipe).
+_WIDTH = 130
+
+
+def make_console() -> Console:
+    """Console on standard output, wide enough for tables when that is no terminal."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDTH)
+
+
+@contextmanager
+def show_progress(label: str, steps: int) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each step; a bar on a terminal, nothing elsewhere."""
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(label, total=steps)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,61 @@
+"""Bad input: one line on standard error, exit code 2, no traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from pairity.cli import EXTRA, explain_missing
+
+__all__ = ["InputError", "OneLineGroup"]
+
+_INTERRUPTED = 130  # as shells report a program that was stopped with Ctrl-C
+
+
+class InputError(click.ClickException):
+    """Something the user gave cannot be used: got, expected, what to do."""
+
+    exit_code = 2
+
+
+class OneLineGroup(click.Group):
+    """A command group that reports every error of the user in one line."""
+
+    def main(  # type: ignore[override]
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run, and leave with 0, 2 (bad input, files that cannot be written) or 130."""
+        if not standalone_mode:
+            return super().main(args, prog_name, standalone_mode=False, **extra)
+        try:
+            code = super().main(args, prog_name, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            _leave(_message(error))
+        except click.Abort:
+            _leave("interrupted; nothing was written", _INTERRUPTED)
+        except ModuleNotFoundError as missing:
+            if missing.name not in EXTRA:
+                raise
+            print(explain_missing(missing.name), file=sys.stderr)
+            sys.exit(2)
+        except OSError as error:
+            _leave(f"{error.strerror or error}: {error.filename or 'no file named'}")
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _message(error: click.ClickException) -> str:
+    message = error.format_message()
+    context = getattr(error, "ctx", None)
+    return message if context is None else f"{message} See '{context.command_path} --help'."
+
+
+def _leave(message: str, code: int = 2) -> NoReturn:
+    print("pairity:", " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)

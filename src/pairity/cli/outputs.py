@@ -1,0 +1,73 @@
+"""Files that appear whole or not at all, and never over existing ones unless asked.
+
+Work is done in a hidden directory on the same file system and moved into place at the end; an
+error or an interruption on the way leaves everything as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pairity.cli.errors import InputError
+
+__all__ = ["new_files"]
+
+
+@contextmanager
+def new_files(directory: Path, names: Sequence[str], *, force: bool) -> Iterator[Path]:
+    """Give a directory to write the named files into; on success they move to ``directory``.
+
+    Other files in ``directory`` are left alone.  Existing files of these names are refused before
+    any work is done, and replaced with ``force``.
+    """
+    _check(directory, names, force)
+    anchor = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    scratch = Path(tempfile.mkdtemp(prefix=".pairity-", dir=anchor))
+    try:
+        staged = scratch / "new"
+        staged.mkdir()
+        yield staged
+        _check(directory, names, force)
+        _publish(staged, directory, names, scratch / "old")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _check(directory: Path, names: Sequence[str], force: bool) -> None:
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"got --output {directory}, which is a file; expected a directory.")
+    taken = [name for name in names if os.path.lexists(directory / name)]
+    if any((directory / name).is_dir() for name in taken):
+        raise InputError(f"{directory} has directories where files should go: {', '.join(taken)}.")
+    if taken and not force:
+        listed = ", ".join(taken[:3]) + (", ..." if len(taken) > 3 else "")
+        raise InputError(
+            f"{directory} already has {listed}; choose another --output, or --force to replace."
+        )
+
+
+def _publish(staged: Path, directory: Path, names: Sequence[str], aside: Path) -> None:
+    """Move the files into place; if one cannot be moved, put back what was there."""
+    if not directory.exists():
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        staged.rename(directory)
+        return
+    aside.mkdir()
+    done: list[str] = []
+    try:
+        for name in names:
+            if os.path.lexists(directory / name):
+                os.replace(directory / name, aside / name)
+            done.append(name)
+            os.replace(staged / name, directory / name)
+    except BaseException:
+        for name in done:
+            (directory / name).unlink(missing_ok=True)
+            if os.path.lexists(aside / name):
+                os.replace(aside / name, directory / name)
+        raise

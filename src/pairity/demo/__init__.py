@@ -1,0 +1,10 @@
+"""The main job on embedded real data, step by step.
+
+``tasks`` loads and splits without leaks, ``evaluate`` fits and measures, ``show`` prints, ``write``
+makes files.
+"""
+
+from pairity.demo.evaluate import Outcome, evaluate
+from pairity.demo.tasks import Task, digit_task, train_choice_task
+
+__all__ = ["Outcome", "Task", "digit_task", "evaluate", "train_choice_task"]
