@@ -6,6 +6,7 @@ __all__ = ["ACCURACIES", "BIAS_REMARKS", "COEFFICIENTS", "STATED"]
 
 #: Tables 1 and 2: table -> subtable -> index of the support vector -> coefficient y alpha.
 #: Index i from 1 to 16 is a feature vector (35), index i + 16 its mirror image (36).
+#: Table 1(c) as printed misses sum(y alpha) = 0 by 0.09, far more than rounding: a misprint.
 COEFFICIENTS: dict[int, dict[str, dict[int, float]]] = {
     1: {
         "a": {3: 0.2019, 5: 0.0084, 12: -0.2102, 19: 0.2019, 21: 0.0084, 28: -0.2102},
