@@ -330,3 +330,10 @@ def test_rows_that_cannot_be_two_objects(columns, n_symmetric, n_antisymmetric):
     message = r"got rows with n_features.*expected .*2\*n1 \+ n_symmetric \+ n_antisymmetric"
     with pytest.raises(ValueError, match=message):
         Pairs.from_rows(np.ones((2, columns)), n_symmetric, n_antisymmetric)
+
+
+def test_complete_lists_every_unordered_pair_once():
+    pairs = Pairs.complete(np.arange(8.0).reshape(4, 2), ids=list("abcd"))
+    listed = list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
+    assert sorted(listed) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert pairs.ids.tolist() == list("abcd")

@@ -200,6 +200,13 @@ class Pairs:
             self.ids,
         )
 
+    @classmethod
+    def complete(cls, objects: ArrayLike | sp.spmatrix | sp.sparray, **options: Any) -> Pairs:
+        """All unordered pairs of distinct objects, each once, ``first < second``."""
+        n_objects = np.shape(objects)[0]
+        first, second = np.triu_indices(n_objects, 1)
+        return cls(objects, first, second, **options)
+
     # Wide rows, and back ----------------------------------------------------------------------
 
     def to_rows(self) -> NDArray[np.float64] | sp.csr_array:
