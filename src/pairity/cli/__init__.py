@@ -9,24 +9,28 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["EXTRA", "explain_missing", "run"]
+__all__ = ["explain_missing", "run"]
 
-#: Modules that the extra "cli" brings.
-EXTRA = frozenset({"click", "rich", "pandas", "matplotlib"})
+#: Packages that the extra "cli" brings.
+_EXTRA = frozenset({"click", "rich", "pandas", "matplotlib"})
 
 
-def explain_missing(module: str) -> str:
-    """One line on how to get the command line's own dependencies."""
-    return f'pairity: the command line needs {module}; run pip install "pairity[cli]"'
+def explain_missing(error: ModuleNotFoundError) -> str | None:
+    """One line on how to get a package of the extra "cli"; None for any other module."""
+    package = (error.name or "").partition(".")[0]
+    if package not in _EXTRA:
+        return None
+    return f'pairity: the command line needs {package}; run pip install "pairity[cli]"'
 
 
 def run() -> None:
     """Entry point."""
     try:
         from pairity.cli.app import main
-    except ModuleNotFoundError as missing:
-        if missing.name not in EXTRA:
+    except ModuleNotFoundError as error:
+        explanation = explain_missing(error)
+        if explanation is None:
             raise
-        print(explain_missing(missing.name), file=sys.stderr)
+        print(explanation, file=sys.stderr)
         raise SystemExit(2) from None
     main(prog_name="pairity")

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from pairity.cli import EXTRA, explain_missing
+from pairity.cli import explain_missing
 
 __all__ = ["InputError", "OneLineGroup"]
 
@@ -40,10 +40,11 @@ class OneLineGroup(click.Group):
             _leave(_message(error))
         except click.Abort:
             _leave("interrupted; nothing was written", _INTERRUPTED)
-        except ModuleNotFoundError as missing:
-            if missing.name not in EXTRA:
+        except ModuleNotFoundError as error:
+            explanation = explain_missing(error)
+            if explanation is None:
                 raise
-            print(explain_missing(missing.name), file=sys.stderr)
+            print(explanation, file=sys.stderr)
             sys.exit(2)
         except OSError as error:
             _leave(f"{error.strerror or error}: {error.filename or 'no file named'}")
