@@ -11,10 +11,16 @@ both (Theorem 2).
 
 Which C wins a tie.  The validation scores are multiples of 1/100, so several of the 7 values of C
 often tie, and the paper does not say which it took.  The features have standard deviation 1/25
-and the entries of P are about 0.03, so kernel values are about 5e-4: for C up to about 1 nearly
-all dual variables sit at the bound, and the machine hardly depends on the data.  A small C that
-ties with a large one on 100 validation pairs is the worse guess; the largest is taken.  The
-accuracies for the smallest are kept beside, so that nothing hangs on this choice unseen.
+and the entries of P are about 0.03, so kernel values are about 2e-4: up to C = 1 every dual
+variable that can be at its bound is there (all 600 in scenario 4), and the machine only weighs
+all pairs of one class against all of the other; it starts to choose support vectors at C = 25 (80 %
+at the bound; 55 % at C = 125).  Where such a C ties with a smaller one on 100 validation pairs, the
+largest is taken.  The accuracies for the smallest are kept beside, so that nothing hangs on this
+choice unseen.
+
+How much hangs on the draws.  Over the seeds 0 to 9 the order-invariant kernel wins 16 to 20 of 20
+repetitions in scenario 3 (at least 17 for 8 seeds) and 17 to 20 in scenario 4, with p < 0.001 each
+time; with the smallest C of a tie 15 to 20 and 16 to 20, p < 0.007.
 """
 
 from __future__ import annotations
