@@ -263,6 +263,18 @@ def test_a_precomputed_matrix_that_is_not_psd_is_refused():
         project(Precomputed(np.diag([1.0, 1.0, -0.5])), EVEN, pairs)
 
 
+def test_one_bad_corner_of_a_large_precomputed_matrix_is_found():
+    """Not among the few pairs that are looked at, but in the matrix."""
+    matrix = np.eye(300)
+    matrix[151, 152] = matrix[152, 151] = 1.5
+    pairs = Pairs(np.arange(300)[:, None], np.arange(0, 300, 2), np.arange(1, 300, 2))
+    for kernel in (Precomputed(matrix), Tensor(Precomputed(matrix))):
+        with pytest.raises(KernelError, match=r"eigenvalue -0.5; .*positive semi-definite"):
+            project(kernel, EVEN, pairs)
+    matrix[151, 152] = matrix[152, 151] = 0.5
+    assert project(Precomputed(matrix), EVEN, pairs) is not None
+
+
 # Laws on any pairs --------------------------------------------------------------------------
 
 #: Numbers that make equal objects, zeros of both signs, and cancellations likely.

@@ -115,6 +115,15 @@ def test_matrices_may_be_lists(container):
     assert hash(kernel) == hash(kernel)
 
 
+def test_matrices_may_be_tables():
+    pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
+    table = pd.DataFrame(np.eye(2))
+    pairs = Pairs(np.arange(2)[:, None], [0, 1], [1, 0])
+    assert np.array_equal(Precomputed(table).gram(pairs), Precomputed(np.eye(2)).gram(pairs))
+    assert repr(Precomputed(table)) == "Precomputed(gram=<2x2 matrix>)"
+    assert Precomputed(table) != Precomputed(table.copy())
+
+
 # Names -----------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ into products of object kernels all follow from that one formula.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Hashable
 from copy import copy
 from functools import cache, reduce
 from inspect import signature
@@ -67,7 +68,8 @@ class Kernel(BaseEstimator):
 
     def parameters(self) -> dict[str, Any]:
         """Constructor parameters by name: ``get_params(deep=False)``, without its cost."""
-        return {name: getattr(self, name) for name in _parameter_names(type(self))}
+        own_type: Any = type(self)
+        return {name: getattr(self, name) for name in _parameter_names(own_type)}
 
     def children(self) -> tuple[Kernel, ...]:
         """Kernels among the parameters."""
@@ -146,7 +148,7 @@ class Kernel(BaseEstimator):
 
 
 @cache
-def _parameter_names(kernel_type: type) -> tuple[str, ...]:
+def _parameter_names(kernel_type: Any) -> tuple[str, ...]:
     names = tuple(signature(kernel_type).parameters)
     return names if kernel_type.__init__ is not object.__init__ else ()
 
@@ -156,13 +158,13 @@ def _token(value: Any) -> Any:
         return value.token
     if isinstance(value, tuple):
         return tuple(map(_token, value))
-    if isinstance(value, np.ndarray | list) or callable(value):
+    if not isinstance(value, Hashable) or callable(value):
         return ("identity", id(value))
     return value
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, np.ndarray | list):
+    if not isinstance(value, Hashable):  # arrays, nested lists, tables
         return f"<{'x'.join(map(str, np.shape(value)))} matrix>"
     if callable(value) and not isinstance(value, Kernel):
         return getattr(value, "__name__", repr(value))

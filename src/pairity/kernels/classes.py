@@ -9,6 +9,7 @@ import numpy as np
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.constructions import Balanced, SkewBalanced
+from pairity.kernels.elementary import Precomputed
 from pairity.kernels.expansion import expand, is_order_invariant, parity_of
 from pairity.pairs import Pairs
 from pairity.parity import Parity
@@ -19,6 +20,8 @@ __all__ = ["KernelLaws", "measure_laws", "project", "spread_sample"]
 LAW_TOLERANCE = 1e-9
 #: Pairs on which the laws of a user's kernel are measured before a fit.
 _SAMPLE = 48
+#: Objects on which a precomputed matrix is tested for negative eigenvalues.
+_OBJECT_SAMPLE = 1000
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,9 @@ def _is_opaque(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
 
 def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> None:
     """Hold a kernel that came from outside against the laws, on some of the training pairs."""
+    for inner in kernel.walk():
+        if isinstance(inner, Precomputed):
+            _check_precomputed(inner)
     laws = measure_laws(kernel, sample)
     if laws.symmetry > LAW_TOLERANCE:
         raise KernelError(
@@ -112,6 +118,21 @@ def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> Non
         k3 = getattr(inner, "k3", None)
         if k3 is not None and not all(part.proven for part in k3.walk()):
             _check_declared_reflection(k3, sample)
+
+
+def _check_precomputed(kernel: Precomputed) -> None:
+    matrix = kernel.gram_values
+    if len(matrix) > _OBJECT_SAMPLE:
+        chosen = np.linspace(0, len(matrix) - 1, _OBJECT_SAMPLE).astype(np.intp)
+        matrix = matrix[np.ix_(chosen, chosen)]
+    if not len(matrix):
+        return
+    smallest = float(np.linalg.eigvalsh(matrix)[0])
+    if smallest < -1e-8 * float(np.abs(matrix).max()) * len(matrix):
+        raise KernelError(
+            f"got {kernel!r} with eigenvalue {smallest:.6g}; expected a positive semi-definite"
+            " matrix: F F' is one for every table of features F."
+        )
 
 
 def _check_declared_reflection(k3: Kernel, sample: Pairs) -> None:
