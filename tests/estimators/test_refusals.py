@@ -312,6 +312,13 @@ def test_parameters_out_of_range(parameters):
         PairSVC(**parameters).fit(pairs, y)
 
 
+@pytest.mark.parametrize("solver", ["chunking", "splitting"])
+def test_callback_where_there_are_no_steps_to_watch(solver):
+    pairs, y = data()
+    with pytest.raises(ValueError, match=r"got a callback with solver=.*expected solver='smo'"):
+        PairSVC("symmetric", solver=solver, callback=print).fit(pairs, y)
+
+
 @pytest.mark.parametrize("parameters", [{"n_symmetric": -1}, {"n_antisymmetric": 0.5}], ids=str)
 def test_counts_of_group_columns(parameters):
     _, y = data()

@@ -209,6 +209,11 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
         check_choice(self.training_set, "training_set", ("halved", "full"))
         check_choice(self.solver, "solver", SOLVERS)
+        if self.callback is not None and self.solver not in ("auto", "smo"):
+            raise ValueError(
+                f"got a callback with solver={self.solver!r}; expected solver='smo' or 'auto': only"
+                " sequential minimal optimisation has single steps to watch."
+            )
         check_choice(self.selection, "selection", ("second_order", "first_order"))
         check_choice(self.iterates, "iterates", ("mirrored", "averaged", "free"))
         check_positive(self.C, "C")
