@@ -21,17 +21,21 @@ def make_console() -> Console:
 
 
 @contextmanager
-def show_progress(label: str, steps: int) -> Iterator[Callable[[], None]]:
-    """Give a function to call after each step; a bar on a terminal, nothing elsewhere."""
-    console = Console(stderr=True)
+def show_progress(console: Console, label: str, steps: int) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each step; a bar on a terminal, nothing elsewhere.
+
+    On a terminal the bar stays below what is printed on ``console`` meanwhile; when that goes to a
+    file, the bar is on standard error.
+    """
+    place = console if console.is_terminal else Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=console,
+        console=place,
         transient=True,
-        disable=not console.is_terminal,
+        disable=not place.is_terminal,
     )
     with bar:
         task = bar.add_task(label, total=steps)

@@ -22,7 +22,7 @@ def run_reproduce(table: str, output: Path, *, seed: int, force: bool) -> None:
     start = time.perf_counter()
     with (
         new_files(output, files, force=force) as directory,
-        show_progress("reproducing", count_steps(names)) as tick,
+        show_progress(console, "reproducing", count_steps(names)) as tick,
     ):
         for name in names:
             make_table(name, directory, console, seed, tick)
