@@ -65,13 +65,15 @@ def compile_groups(
         by_factors.setdefault(monomial.factors, {})[stripped] = weight
     groups = []
     for factors, terms in by_factors.items():
-        features = [None, None] if not factors else [explicit_features(factors, left)] * 2
-        if factors and right is not left:
-            features[1] = explicit_features(factors, right)
-        if factors and (features[0] is None or features[1] is None):
+        if not factors:
+            groups.append(TermGroup(_compile(terms, grams), None, None))
+            continue
+        left_features = explicit_features(factors, left)
+        right_features = left_features if right is left else explicit_features(factors, right)
+        if left_features is None or right_features is None:
             return None
         sign = swap_sign(factors)
-        groups.append(TermGroup(_compile(terms, grams), features[0], features[1], sign))
+        groups.append(TermGroup(_compile(terms, grams), left_features, right_features, sign))
     return groups
 
 
