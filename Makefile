@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml constraints.txt
 setup: $(STAMP)  ## make .venv with the package and its tools
 
 demo: $(STAMP)  ## train, validate and predict on embedded real data, both symmetries
-	$(BIN)/pairity demo
+	$(BIN)/pairity demo --output build/demo --force
 
 check: $(STAMP)  ## format, lint, types
 	$(BIN)/ruff format --check src tests benchmarks
