@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import njit
 
-__all__ = ["add_row_dots", "dot_rows", "gather_products", "gather_rows"]
+__all__ = ["add_row_dots", "add_sparse_products", "dot_rows", "gather_products", "gather_rows"]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -114,3 +114,14 @@ def add_row_dots(out, first, second, left, right):  # type: ignore[no-untyped-de
     """``out[i] += <left[first[i]], right[second[i]]>``."""
     for i in range(len(out)):
         out[i] += _dot(left[first[i]], right[second[i]])
+
+
+@njit(cache=True, nogil=True)
+def add_sparse_products(out, gram, first, second, values, sign):  # type: ignore[no-untyped-def]
+    """``out += gram (V + sign V')`` for V with entries ``values`` at (first, second), row by row."""
+    for a in range(len(out)):
+        row, target = gram[a], out[a]
+        for j in range(len(values)):
+            c, d = first[j], second[j]
+            target[d] += values[j] * row[c]
+            target[c] += sign * values[j] * row[d]

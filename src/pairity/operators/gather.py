@@ -21,9 +21,8 @@ def rows_per_range(n_columns: int) -> int:
     return max(1, _ENTRIES_PER_RANGE // max(1, n_columns))
 
 
-def gathered_block(terms: TermTable, left: Pairs, right: Pairs) -> NDArray[np.float64]:
-    """Matrix of the terms between pairs, entry by entry."""
-    out = np.empty((len(left), len(right)))
+def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: NDArray[np.float64]) -> None:
+    """Matrix of the terms between pairs, entry by entry, into ``out``."""
 
     def fill(start: int, stop: int) -> None:
         gather_rows(
@@ -38,7 +37,6 @@ def gathered_block(terms: TermTable, left: Pairs, right: Pairs) -> NDArray[np.fl
         )
 
     run_in_ranges(fill, len(left), rows_per_range(len(right)))
-    return out
 
 
 def gathered_product(

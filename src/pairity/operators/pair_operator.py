@@ -72,20 +72,26 @@ class PairOperator:
         return self.block(index, slice(None))
 
     def block(
-        self, rows: NDArray[np.intp] | slice, columns: NDArray[np.intp] | slice
+        self,
+        rows: NDArray[np.intp] | slice,
+        columns: NDArray[np.intp] | slice,
+        out: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
-        """The entries of some rows and columns, shape (len(rows), len(columns))."""
+        """The entries of some rows and columns, shape (len(rows), len(columns)), into ``out``."""
         left, right = self.left[rows], self.right[columns]
+        if out is None:
+            out = np.empty((len(left), len(right)))
         if self._groups is None:
-            return dense_gram(self.kernel, left, right, self.grams)
-        total: NDArray[np.float64] | None = None
-        for group in self._groups:
-            part = gathered_block(group.table, left, right)
+            out[...] = dense_gram(self.kernel, left, right, self.grams)
+            return out
+        for place, group in enumerate(self._groups):
+            target = out if place == 0 else np.empty_like(out)
+            gathered_block(group.table, left, right, target)
             if group.left is not None and group.right is not None:
-                part *= group.left[rows] @ group.right[columns].T
-            total = part if total is None else total + part
-        assert total is not None
-        return total
+                target *= group.left[rows] @ group.right[columns].T
+            if place:
+                out += target
+        return out
 
     def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """``K vector``, shape (n_left,)."""

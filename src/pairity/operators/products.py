@@ -23,13 +23,14 @@ costs one product with the graph Laplacian of the coefficients, not ten.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.operators._gather_loops import add_row_dots
+from pairity.operators._gather_loops import add_row_dots, add_sparse_products
 from pairity.operators.terms import TermTable
 from pairity.pairs import Pairs
 from pairity.threads import run_in_ranges
@@ -52,7 +53,8 @@ _DENSE_SHARE = 0.02
 #: sparse product, a row dot product (measured on two cores).
 _MATRIX_COST, _SPARSE_COST, _DOT_COST = 0.02, 0.8, 0.25
 _FIXED_COST = 200_000.0
-#: Pairs whose row dot products one range of work covers.
+#: Entries of sparse products that one range of work covers; pairs, of row dot products.
+_ENTRIES_PER_RANGE = 500_000
 _PAIRS_PER_RANGE = 2048
 
 
@@ -60,37 +62,38 @@ class CoefficientMatrix:
     """V and what is derived from it, each computed when first asked for."""
 
     def __init__(self, pairs: Pairs, values: NDArray[np.float64], n_objects: int) -> None:
-        shape = (n_objects, n_objects)
-        self.matrix = sp.csr_array((values, (pairs.first, pairs.second)), shape=shape)
+        self.pairs, self.values, self.n_objects = pairs, values, n_objects
         self.first_counts = np.bincount(pairs.first, values, n_objects)
         self.second_counts = np.bincount(pairs.second, values, n_objects)
         self.total = float(values.sum())
         self._products: dict[tuple[int, int], Matrix] = {}
 
     @cached_property
-    def _dense(self) -> bool:
-        return self.matrix.nnz > _DENSE_SHARE * self.matrix.shape[0] * self.matrix.shape[1]
-
-    @cached_property
-    def symmetric_sum(self) -> sp.csr_array | Matrix:
-        """``V + V'``."""
-        total = self.matrix + self.matrix.T
-        return total.toarray() if self._dense else sp.csr_array(total)
-
-    @cached_property
-    def skew_difference(self) -> sp.csr_array | Matrix:
-        """``V - V'``."""
-        total = self.matrix - self.matrix.T
-        return total.toarray() if self._dense else sp.csr_array(total)
+    def matrix(self) -> sp.csr_array:
+        """V as a sparse matrix."""
+        entries = (self.values, (self.pairs.first, self.pairs.second))
+        return sp.csr_array(entries, shape=(self.n_objects, self.n_objects))
 
     def times(self, gram: Matrix, key: int, sign: int) -> Matrix:
         """``gram (V + V')`` for sign +1, ``gram (V - V')`` for -1; remembered by ``key``."""
         if (key, sign) not in self._products:
-            middle = self.symmetric_sum if sign > 0 else self.skew_difference
-            # (V +- V')' = +-(V +- V'): a sparse matrix multiplies from the left
-            product = gram @ middle if self._dense else sign * (middle @ gram.T).T
-            self._products[key, sign] = np.ascontiguousarray(product)
+            if len(self.values) > _DENSE_SHARE * self.n_objects**2:
+                product = gram @ (self.matrix + sign * self.matrix.T).toarray()
+            else:
+                product = self._sparse_times(gram, float(sign))
+            self._products[key, sign] = product
         return self._products[key, sign]
+
+    def _sparse_times(self, gram: Matrix, sign: float) -> Matrix:
+        out = np.zeros_like(gram)
+        first, second = self.pairs.first, self.pairs.second
+
+        def add(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            add_sparse_products(out[part], gram[part], first, second, self.values, sign)
+
+        run_in_ranges(add, len(out), max(1, _ENTRIES_PER_RANGE // max(1, len(self.values))))
+        return out
 
 
 @dataclass
@@ -240,15 +243,12 @@ def _middle_product(
     """``A (w0 V + w1 V' + diag(w2 cnt_c + w3 cnt_d))``, with as few products as possible."""
     gram = terms.grams[key]
     even, odd = (weights[0] + weights[1]) / 2.0, (weights[0] - weights[1]) / 2.0
-    product = np.zeros_like(gram)
-    if even:
-        product += even * coefficients.times(gram, key, +1)
-    if odd:
-        product += odd * coefficients.times(gram, key, -1)
+    parts = [(even, +1), (odd, -1)]
+    products = [weight * coefficients.times(gram, key, sign) for weight, sign in parts if weight]
     if weights[2] or weights[3]:
         counts = weights[2] * coefficients.first_counts + weights[3] * coefficients.second_counts
-        product += gram * counts
-    return product
+        products.append(gram * counts)
+    return reduce(add, products)
 
 
 def _coupled(

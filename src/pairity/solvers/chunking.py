@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.losses.hinge import Hinge
-from pairity.solvers._smo_loops import CONVERGED, STALLED, pair_steps, single_steps
+from pairity.solvers._block_loops import pair_steps_on_block, single_steps_on_block
 from pairity.solvers.certificate import bias_interval
 from pairity.solvers.polish import Block, polish
 from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
@@ -23,7 +23,7 @@ __all__ = ["LARGEST_SET", "solve_chunking"]
 
 #: Working set at first, and at most when more variables than that are free; a Gram block takes 8
 #: times the square of this in bytes, the polish as much again.
-_WORKING_SET, LARGEST_SET = 4096, 16384
+_WORKING_SET, LARGEST_SET = 6144, 16384
 #: The inner solve goes on until its violation is this share of the outer one.
 _INNER_SHARE = 0.1
 #: Rounds without a lower objective after which rounding is to blame.
@@ -32,6 +32,8 @@ _MOST_IDLE_ROUNDS = 5
 _KEPT_SHARE = 0.8
 #: Steps per variable before active sets are taken as nearly known.
 _STEPS_BEFORE_POLISH = 2
+#: Steps on n variables that take as long as a polish, in units of (free variables)^3 / n.
+_POLISH_COST = 0.016
 #: Violation (in units of the margin) from which on inner solves are exact.
 _CLOSE = 0.3
 #: Steps of one inner solve: a bound on how long Ctrl-C waits.
@@ -95,69 +97,39 @@ def _choose(
 def _solve_inside(
     problem: Problem,
     chosen: NDArray[np.intp],
+    block: NDArray[np.float64],
     beta: Vector,
     values: Vector,
     tol: float,
+    patient: bool,
     options: SolverOptions,
-) -> tuple[Vector, int]:
-    """Dual variables of the working set, all others fixed; and the steps that it took.
+) -> tuple[Vector, int, bool]:
+    """Dual variables of the working set, all others fixed; the steps it took; whether polished.
 
     Steps of SMO first; where they take long, the active sets are by then nearly known and one
     polish is exact.
     """
-    block = problem.operator.block(chosen, chosen)
     labels, upper = problem.labels[chosen], problem.upper[chosen]
     inside = beta[chosen].copy()
-    gradient = labels * values[chosen] - 1.0
+    lag = values[chosen] - labels
     outside = values[chosen] - block @ (labels * inside)
-    total = 0
+    steps_on_block = pair_steps_on_block if problem.has_bias else single_steps_on_block
     far = tol > _INNER_SHARE * _CLOSE  # far from the optimum a rough solve is enough
-    for allowance in (_STEPS_BEFORE_POLISH * len(chosen) + 1000, _MOST_INNER_STEPS):
-        steps, done = _smo_on_block(
-            problem.has_bias, block, labels, upper, inside, gradient, tol, allowance, options
-        )
-        total += steps
-        if done or far or total >= options.max_iter:
+    n, n_free = len(chosen), int(np.count_nonzero((inside > 0) & (inside < upper)))
+    before_polish = _STEPS_BEFORE_POLISH * n + 1000
+    if patient:
+        before_polish += int(_POLISH_COST * n_free**3 / n)
+    total = 0
+    for allowance in (before_polish, _MOST_INNER_STEPS):
+        allowed = min(allowance, options.max_iter)
+        steps, ended = steps_on_block(block, lag, inside, labels, upper, tol, allowed)
+        total += int(steps)
+        if ended or far or total >= options.max_iter:
             break
         polished = _polish_block(problem, block, labels, upper, inside, outside)
         if polished is not None:
-            return polished, total
-    return inside, total
-
-
-def _smo_on_block(
-    has_bias: bool,
-    block: NDArray[np.float64],
-    labels: Vector,
-    upper: Vector,
-    beta: Vector,
-    gradient: Vector,
-    tol: float,
-    max_steps: int,
-    options: SolverOptions,
-) -> tuple[int, bool]:
-    """Steps on a resident Gram block, in place; how many, and whether the tolerance is reached."""
-    n = len(beta)
-    everything = np.arange(n)
-    resident = (
-        beta,
-        gradient,
-        labels,
-        upper,
-        np.ascontiguousarray(np.diagonal(block)),
-        everything,
-        block,
-        everything,
-        np.zeros(n, dtype=np.int64),
-        0,
-        options.second_order,
-    )
-    max_steps = min(max_steps, options.max_iter)
-    if has_bias:
-        status, steps = pair_steps(*resident, 0.0, tol, max_steps)[:2]
-    else:
-        status, steps = single_steps(*resident, tol, max_steps)[:2]
-    return int(steps), status in (CONVERGED, STALLED)
+            return polished, total, True
+    return inside, total, False
 
 
 def _polish_block(
@@ -202,6 +174,8 @@ class _Run:
         self.largest_set = largest_set
         self.working_set = min(_WORKING_SET, largest_set)
         self.chosen = np.zeros(0, dtype=np.intp)
+        self._memory = np.zeros(0)
+        self.patient = True  # steps that had to be polished once will have to be again
         self.n_iter = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
         self.refresh()
@@ -231,6 +205,14 @@ class _Run:
                 return "steps are lost in rounding: tol is below what float64 can reach here"
             self._round(state)
 
+    def _block(self, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Gram block of a working set, in memory that is used again from round to round."""
+        size = len(chosen)
+        if self._memory.size < size * size:
+            self._memory = np.empty(size * size)
+        out = self._memory[: size * size].reshape(size, size)
+        return self.problem.operator.block(chosen, chosen, out=out)
+
     def _is_idle(self) -> bool:
         theta = self.problem.labels * self.beta
         objective = 0.5 * float(np.dot(theta, self.values)) - float(self.beta.sum())
@@ -252,7 +234,11 @@ class _Run:
             tol = max(_INNER_SHARE * state.violation, 0.5 * self.options.tol)
         if self.extra_rounds:
             tol = 1e-3 * self.options.tol
-        inside, steps = _solve_inside(problem, chosen, beta, self.values, tol, self.options)
+        block = self._block(chosen)
+        inside, steps, polished = _solve_inside(
+            problem, chosen, block, beta, self.values, tol, self.patient, self.options
+        )
+        self.patient = self.patient and not polished
         change = np.zeros(len(beta))
         change[chosen] = problem.labels[chosen] * (inside - beta[chosen])
         beta[chosen] = inside
