@@ -32,7 +32,9 @@ def _new_pairs(task: Task) -> Pairs:
 
 def _warm_up(system, task: Task) -> None:
     # the same kind of work, small: complete for complete tasks, sparse for sparse ones
-    small = replace(task, n_objects=80, n_pairs=None if task.n_pairs is None else 400)
+    small = replace(task, n_objects=80, n_pairs=None)
+    if task.n_pairs is not None:
+        small = replace(task, n_objects=200, n_pairs=2600)
     small = replace(small, n_features=min(task.n_features, 40), C=min(task.C, 10.0))
     model = system.fit(small, *system.prepare(small, *small.data()))
     if task.kind == "interaction":

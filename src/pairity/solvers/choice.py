@@ -24,6 +24,8 @@ __all__ = ["SOLVERS", "Plan", "plan", "solve"]
 SOLVERS = ("auto", "smo", "chunking", "splitting")
 #: Share of all pairs of objects above which the grid is worth its size.
 _DENSE_ENOUGH = 0.12
+#: C times a typical kernel value from which on there are few support pairs, and splitting is slow.
+_STRONG = 1e6
 #: Pairs below which one resident Gram matrix is quickest whatever the density.
 _FEW_PAIRS = 2500
 #: Matrices of the size of the grid that splitting holds, in units of double precision.
@@ -72,10 +74,18 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
     density = n / max(1.0, m * (m - 1) / 2.0)
     facts = f"{n} pairs of {m} objects, {100 * min(density, 1.0):.0f} % of all pairs"
     if structure is not None and density >= _DENSE_ENOUGH and n > _FEW_PAIRS:
+        if _strength(problem, structure) > _STRONG:
+            return Plan("chunking", f"{facts}, large C: few support pairs", largest_set)
         if grid <= limit:
             return Plan("splitting", f"{facts}, tensor kernel", largest_set, structure)
         facts += f", too large for the grid in {limit:.0f} MB"
     return Plan("chunking", facts, largest_set)
+
+
+def _strength(problem: Problem, structure: TensorStructure) -> float:
+    """C times a typical kernel value: how far the margins may be bought down."""
+    typical = structure.weight * float(structure.gram.diagonal().mean()) ** 2 / 2.0
+    return float(np.median(problem.upper)) * typical
 
 
 def _fitting_set(n_pairs: int, megabytes: float) -> int:
@@ -97,7 +107,8 @@ def solve(
     rough = solve_splitting(problem, chosen.structure, options, start)
     if rough.reason == INTERRUPTED:
         return rough
-    finished = solve_chunking(problem, options, rough.beta, chosen.largest_set)
+    start = rough.beta if rough.converged else None
+    finished = solve_chunking(problem, options, start, chosen.largest_set)
     return Solution(
         finished.beta, rough.n_iter + finished.n_iter, finished.converged, finished.reason
     )

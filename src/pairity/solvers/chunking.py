@@ -23,7 +23,7 @@ __all__ = ["LARGEST_SET", "solve_chunking"]
 
 #: Working set at first, and at most when more variables than that are free; a Gram block takes 8
 #: times the square of this in bytes, the polish as much again.
-_WORKING_SET, LARGEST_SET = 6144, 16384
+_WORKING_SET, LARGEST_SET = 4096, 16384
 #: The inner solve goes on until its violation is this share of the outer one.
 _INNER_SHARE = 0.1
 #: Rounds without a lower objective after which rounding is to blame.
@@ -33,7 +33,7 @@ _KEPT_SHARE = 0.8
 #: Steps per variable before active sets are taken as nearly known.
 _STEPS_BEFORE_POLISH = 2
 #: Steps on n variables that take as long as a polish, in units of (free variables)^3 / n.
-_POLISH_COST = 0.016
+_POLISH_COST = 0.002
 #: Violation (in units of the margin) from which on inner solves are exact.
 _CLOSE = 0.3
 #: Steps of one inner solve: a bound on how long Ctrl-C waits.

@@ -33,6 +33,8 @@ _SNAP = 1e-6
 #: solver is quicker than more rounds.
 _WORTH_CHECKING, _GOOD_ENOUGH = 3.0, 5.0
 _ROUNDS_BETWEEN_CHECKS, _MOST_CHECKS = 6, 6
+#: A violation (in units of the margin) above this after so many rounds: another solver is quicker.
+_USEFUL, _ROUNDS_TO_SHOW_PROMISE = 0.5, 100
 
 
 @dataclass(frozen=True)
@@ -91,21 +93,21 @@ def solve_splitting(
 ) -> Solution:
     """Approach the optimum of the dual on the grid, in single precision unless told otherwise.
 
-    The result is feasible.  How good it is, is for the certificate; the last digits are for a
-    finishing solver that starts from it.
+    The result is feasible; the last digits are for a finishing solver that starts from it.
+    ``converged`` says whether it is worth starting from.
     """
     spectral = SpectralGrid(structure, constrained=problem.has_bias)
     grid = _Grid.of(problem, structure.parity.sign)
     run = _Run(spectral, grid, options, problem)
-    reason = "rounds used up"
+    reason = "not worth starting from"
     try:
         if run.iterate():
-            reason = "tolerance reached"
+            reason = "close to the optimum"
     except KeyboardInterrupt:
         reason = INTERRUPTED
     feasible = run.feasible.astype(np.float64)
     beta = balanced(problem, grid.to_rows(problem, feasible))
-    return Solution(beta, run.rounds, reason == "tolerance reached", reason)
+    return Solution(beta, run.rounds, reason == "close to the optimum", reason)
 
 
 class _Run:
@@ -130,7 +132,7 @@ class _Run:
         self.acceleration = AndersonAcceleration()
 
     def iterate(self) -> bool:
-        """Rounds until the violation is small enough; whether it is below the tolerance."""
+        """Rounds until the violation is small enough; whether the result is worth starting from."""
         next_check, checks = 0, 0
         for rounds in range(1, _MOST_ROUNDS + 1):
             self.rounds = rounds
@@ -153,13 +155,15 @@ class _Run:
                 checks += 1
                 next_check = rounds + _ROUNDS_BETWEEN_CHECKS
                 if exact <= _GOOD_ENOUGH * self.tol or checks == _MOST_CHECKS:
-                    return exact <= self.tol
+                    return exact <= _USEFUL
+            if rounds == _ROUNDS_TO_SHOW_PROMISE and violation > _USEFUL:
+                return False
             residual = self.dtype(_OVER_RELAXATION) * (smooth - self.feasible)
             image = self.point + residual
             if before is not None and self._rebalance(smooth, before, image):
                 continue
             self.point = self.acceleration.next_point(image, residual)
-        return False
+        return self._exact_violation() <= _USEFUL
 
     def _violation(self, smooth: Array) -> float:
         """KKT violation of Z with the decision values of S: ``w K S K = rho (2 Z - point - S)``."""
