@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def run(system: str, task: Task, *, predict: bool = False, timeout: float = 3600.0) -> dict | None:
-    """Times, memory and KKT violation of one system on one task; None if it did not finish."""
+    """Times, memory and KKT violation of one system on one task; None if it failed.
+
+    A system that is not done by the timeout has that time and ``unfinished``: a lower bound.
+    """
     with tempfile.TemporaryDirectory() as folder:
         output = str(Path(folder) / "outcome.npz")
         request = {
@@ -42,7 +45,14 @@ def run(system: str, task: Task, *, predict: bool = False, timeout: float = 3600
             )
         except subprocess.TimeoutExpired:
             print(f"not finished after {timeout:.0f} s", flush=True)
-            return None
+            return {
+                "system": system,
+                "task": task.name,
+                "n_pairs": len(task.data()[1]),
+                "n_objects": task.n_objects,
+                "fit_seconds": timeout,
+                "unfinished": True,
+            }
         if finished.returncode != 0:
             print("failed:", finished.stderr.strip().splitlines()[-1:], flush=True)
             return None

@@ -14,11 +14,15 @@ PUBLISHED = {
 }
 
 
-def ratios(rows: list[dict], key: str = "fit_seconds") -> list[tuple[str, str, float]]:
+def ratios(rows: list[dict], key: str = "fit_seconds") -> list[tuple[str, str, str]]:
     """How many times longer each peer takes than Pairity, task by task."""
     ours = {row["task"]: row[key] for row in rows if row["system"] == "pairity" and key in row}
     return [
-        (row["task"], row["system"], row[key] / ours[row["task"]])
+        (
+            row["task"],
+            row["system"],
+            f"{'> ' if row.get('unfinished') else ''}{row[key] / ours[row['task']]:,.3g}x",
+        )
         for row in rows
         if row["system"] != "pairity" and row["task"] in ours and key in row
     ]
@@ -42,9 +46,7 @@ def markdown(rows: list[dict], machine: dict) -> str:
     lines += ["| work | peer | training | prediction |", "|---|---|---|---|"]
     predictions = {(t, s): r for t, s, r in ratios(rows, "predict_seconds")}
     for task, system, ratio in ratios(rows):
-        predicted = predictions.get((task, system))
-        shown = "" if predicted is None else f"{predicted:,.0f}x"
-        lines.append(f"| {task} | {system} | {ratio:,.3g}x | {shown} |")
+        lines.append(f"| {task} | {system} | {ratio} | {predictions.get((task, system), '')} |")
     for row in rows:
         if row["task"] in PUBLISHED:
             seconds, source = PUBLISHED[row["task"]]
@@ -105,7 +107,8 @@ def figure(rows: list[dict], path: Path) -> None:
         title="Exact SVM on all pairs of objects, Gaussian kernel, C = 1",
     )
     axes.grid(alpha=0.3, which="both")
-    axes.legend()
+    if axes.has_data():
+        axes.legend()
     chart.savefig(path, dpi=150)
     plt.close(chart)
 

@@ -30,12 +30,12 @@ def sparse() -> list[dict]:
     return rows
 
 
-def penalties() -> list[dict]:
+def penalties(full: bool) -> list[dict]:
     """The whole range of C on all pairs of 150 objects."""
     rows = []
     for C in (0.01, 1.0, 100.0, 10_000.0):
         task = Task(f"complete 150, C = {C:g}", "antisymmetric", 150, C=C)
-        rows += _rows(("pairity", "intelex"), task)
+        rows += _rows(("pairity", "intelex"), task, timeout=3600.0 if full else 100.0)
     return rows
 
 
@@ -109,6 +109,8 @@ def _median_seconds(call, repetitions: int = 25) -> float:
     return statistics.median(times)
 
 
-def _rows(systems: tuple[str, ...], task: Task, *, predict: bool = False) -> list[dict]:
-    found = [run(system, task, predict=predict) for system in systems]
+def _rows(
+    systems: tuple[str, ...], task: Task, *, predict: bool = False, timeout: float = 3600.0
+) -> list[dict]:
+    found = [run(system, task, predict=predict, timeout=timeout) for system in systems]
     return [row for row in found if row is not None]

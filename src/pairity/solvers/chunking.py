@@ -24,6 +24,8 @@ __all__ = ["LARGEST_SET", "solve_chunking"]
 #: Working set at first, and at most when more variables than that are free; a Gram block takes 8
 #: times the square of this in bytes, the polish as much again.
 _WORKING_SET, LARGEST_SET = 4096, 16384
+#: Pairs up to which half of that is enough.
+_MANY_PAIRS = 10_000
 #: The inner solve goes on until its violation is this share of the outer one.
 _INNER_SHARE = 0.1
 #: Rounds without a lower objective after which rounding is to blame.
@@ -172,7 +174,8 @@ class _Run:
         self.problem, self.options = problem, options
         self.beta = beta
         self.largest_set = largest_set
-        self.working_set = min(_WORKING_SET, largest_set)
+        many = len(beta) > _MANY_PAIRS
+        self.working_set = min(_WORKING_SET if many else _WORKING_SET // 2, largest_set)
         self.chosen = np.zeros(0, dtype=np.intp)
         self._memory = np.zeros(0)
         self.patient = True  # steps that had to be polished once will have to be again
