@@ -202,7 +202,7 @@ def test_verbose_says_what_was_chosen_and_why(capsys):
 @pytest.mark.parametrize("solver", ["smo", "chunking", "splitting"])
 def test_interrupt_leaves_a_fitted_certified_model(solver, monkeypatch):
     """Ctrl-C during a fit: the last iterate is kept, with a warning that gives the gap."""
-    import pairity.estimators.svc as svc
+    import pairity.estimators.base as base
 
     class Interrupting:
         def __init__(self, tol):
@@ -214,7 +214,7 @@ def test_interrupt_leaves_a_fitted_certified_model(solver, monkeypatch):
                 assert threading.current_thread() is threading.main_thread()
                 signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(svc, "Progress", Interrupting)
+    monkeypatch.setattr(base, "Progress", Interrupting)
     monkeypatch.setattr(chunking, "_WORKING_SET", 8)
     pairs, labels = problem("antisymmetric", "complete")
     many = pairs[np.tile(np.arange(len(pairs)), 30)]  # SMO reports after a thousand steps

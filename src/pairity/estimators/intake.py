@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from pairity.distinct import distinct_rows
+from pairity.estimators.labels import BinaryLabels
 from pairity.exceptions import DoubledRowsWarning
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.validation import as_dense
 
-__all__ = ["BinaryLabels", "read_labels", "read_pairs", "read_weights", "warn_if_doubled"]
+__all__ = ["read_pairs", "read_weights", "refuse_self_pairs", "warn_if_doubled"]
 
 Vector = NDArray[np.float64]
 
@@ -56,60 +55,6 @@ def _from_rows(estimator: Any, rows: Any) -> Pairs:
         place = np.zeros(len(values), dtype=np.intp)
         return Pairs(np.zeros((1, 0)), place, place, symmetric=values)
     return Pairs.from_rows(rows, n_symmetric, n_antisymmetric)
-
-
-@dataclass(frozen=True)
-class BinaryLabels:
-    """Two labels as the user writes them, and the signs of the rows: ``classes[1]`` is +1."""
-
-    classes: NDArray[Any]
-    signs: Vector
-
-
-def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
-    """Signs of labels of any two values; one value alone only where a swap gives the other."""
-    if y is None:
-        raise ValueError(
-            "This estimator requires y to be passed, but the target y is None: pass one label per"
-            " pair."
-        )
-    labels = column_or_1d(y, warn=True)
-    if len(labels) != n_pairs:
-        raise ValueError(
-            f"got {len(labels)} labels for {n_pairs} pairs; expected one per pair (inconsistent"
-            " numbers of samples)."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("got NaN or infinity in y; expected labels: drop or fill those rows.")
-    classes = np.unique(labels)
-    if len(classes) > 2:
-        check_classification_targets(labels)
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is"
-            f" {type_of_target(labels)}: got {len(classes)} labels {classes[:5].tolist()}; expected"
-            " two. Draws are for PairSVR, or leave those pairs out."
-        )
-    if len(classes) == 1:
-        classes = _complete_classes(classes[0], parity)
-    return BinaryLabels(classes, np.where(labels == classes[1], 1.0, -1.0))
-
-
-def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
-    """Both labels from one: in the antisymmetric case a swap shows the other sign."""
-    if parity is not Parity.ODD:
-        raise ValueError(
-            f"got one class only, {label!r}; expected pairs of two classes: the classifier can't"
-            " train when only one class is present."
-        )
-    if isinstance(label, bool | np.bool_):
-        return np.array([False, True])
-    if isinstance(label, int | float | np.number) and label != 0:
-        size = abs(label.item() if isinstance(label, np.number) else label)
-        return np.array([-size, size])
-    raise ValueError(
-        f"got one class only, {label!r}, whose opposite cannot be named; expected labels such as +1"
-        " and -1, or pairs of both classes."
-    )
 
 
 def read_weights(
@@ -171,3 +116,14 @@ def _keys(pairs: Pairs, signs: Vector) -> Vector:
     return np.column_stack(
         [pairs.first, pairs.second, signs, pairs.symmetric, pairs.antisymmetric]
     ).astype(np.float64)
+
+
+def refuse_self_pairs(pairs: Pairs) -> None:
+    """Refuse pairs of an object with itself: an odd function is 0 there."""
+    alone = pairs.first == pairs.second
+    if alone.any():
+        raise ValueError(
+            f"got row {int(np.argmax(alone))} that pairs an object with itself"
+            f" ({int(np.count_nonzero(alone))} such rows); expected two objects: an antisymmetric"
+            " function is 0 there whatever the label, so drop these rows."
+        )

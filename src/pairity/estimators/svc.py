@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin
 
+from pairity.estimators.base import PairMachine
 from pairity.estimators.intake import (
-    BinaryLabels,
-    read_labels,
     read_pairs,
     read_weights,
+    refuse_self_pairs,
     warn_if_doubled,
 )
-from pairity.exceptions import ConvergenceWarning
-from pairity.kernels.classes import project
-from pairity.kernels.resolve import as_kernel
-from pairity.memory import available_megabytes
-from pairity.model import PairModel
-from pairity.pairs import Pairs
+from pairity.estimators.labels import label_decisions, read_labels
 from pairity.parity import SYMMETRIES, Parity
-from pairity.progress import Progress, say
-from pairity.solvers.certificate import Certificate
-from pairity.solvers.choice import SOLVERS
-from pairity.solvers.problem import SolverOptions
-from pairity.solvers.training import TrainingSet, train
-from pairity.validation import check_choice, check_positive
 
 __all__ = ["PairSVC"]
 
-#: Share of the available memory that a fit may use by default.
-_MEMORY_SHARE = 0.6
 
-
-class PairSVC(ClassifierMixin, BaseEstimator):
+class PairSVC(ClassifierMixin, PairMachine):
     """Support vector classifier of pairs, exactly symmetric or antisymmetric under a swap.
 
     Solves the l1-soft margin problem (12) of the paper on the full training set I, or the
@@ -198,118 +182,13 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         labels = read_labels(y, len(pairs), parity)
         weights = read_weights(sample_weight, self.class_weight, labels, parity)
         if parity is Parity.ODD:
-            _refuse_self_pairs(pairs)
+            refuse_self_pairs(pairs)
         pairs = pairs.compact()
         if parity is not None:
             warn_if_doubled(pairs, labels.signs, parity)
-        self._solve(pairs, labels, weights, parity)
-        return self
-
-    def _check_parameters(self) -> None:
-        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
-        check_choice(self.training_set, "training_set", ("halved", "full"))
-        check_choice(self.solver, "solver", SOLVERS)
-        if self.callback is not None and self.solver not in ("auto", "smo"):
-            raise ValueError(
-                f"got a callback with solver={self.solver!r}; expected solver='smo' or 'auto': only"
-                " sequential minimal optimisation has single steps to watch."
-            )
-        check_choice(self.selection, "selection", ("second_order", "first_order"))
-        check_choice(self.iterates, "iterates", ("mirrored", "averaged", "free"))
-        check_positive(self.C, "C")
-        check_positive(self.tol, "tol")
-        check_positive(self.cache_size, "cache_size")
-        check_choice(self.precision, "precision", ("mixed", "double"))
-        if self.memory_limit is not None:
-            check_positive(self.memory_limit, "memory_limit")
-        if self.max_iter != -1:
-            check_positive(self.max_iter, "max_iter")
-
-    def _solve(
-        self,
-        pairs: Pairs,
-        labels: BinaryLabels,
-        weights: NDArray[np.float64],
-        parity: Parity | None,
-    ) -> None:
-        kernel = as_kernel(self.kernel).detached()
-        data = TrainingSet(
-            pairs=pairs,
-            signs=labels.signs,
-            box=float(self.C) * weights,
-            parity=parity,
-            kernel=kernel,
-            projected=project(kernel, parity, pairs),
-        )
-        solution, certificate = train(
-            data,
-            full=self.training_set == "full",
-            solver=self.solver,
-            iterates=self.iterates,
-            options=self._options(len(pairs)),
-            start=self._start(len(pairs)),
-        )
         self.classes_ = labels.classes
-        self._dual = solution.beta
-        self.n_iter_ = max(1, solution.n_iter)
-        self._keep(data, certificate)
-        self._report_outcome(certificate, solution.reason)
-
-    def _keep(self, data: TrainingSet, certificate: Certificate) -> None:
-        """Store the model: support pairs, coefficients, bias."""
-        full = self.training_set == "full" and data.parity is not None
-        rows = data.pairs.with_mirrored() if full else data.pairs
-        signs = data.full().labels if full else data.signs
-        self.support_ = np.flatnonzero(self._dual > 0)
-        self.support_pairs_ = rows[self.support_].without_unused_objects()
-        self.dual_coef_ = (signs * self._dual)[self.support_]
-        self.intercept_ = 0.0 if data.parity is Parity.ODD else certificate.bias
-        self.objective_ = certificate.dual
-        self.certificate_ = certificate
-        self._model = PairModel(
-            data.kernel, self.support_pairs_, self.dual_coef_, self.intercept_, data.parity
-        )
-
-    def _options(self, n_pairs: int) -> SolverOptions:
-        limit = max(10_000_000, 100 * n_pairs) if self.max_iter == -1 else int(self.max_iter)
-        return SolverOptions(
-            tol=float(self.tol),
-            max_iter=limit,
-            second_order=self.selection == "second_order",
-            shrinking=bool(self.shrinking),
-            cache_size=float(self.cache_size),
-            callback=self.callback,
-            single_precision=self.precision == "mixed",
-            memory_limit=self._memory_limit(),
-            report=Progress(float(self.tol)) if self.verbose else None,
-            say=say if self.verbose else None,
-        )
-
-    def _memory_limit(self) -> float:
-        if self.memory_limit is None:
-            return _MEMORY_SHARE * available_megabytes()
-        return float(self.memory_limit)
-
-    def _start(self, n_pairs: int) -> NDArray[np.float64] | None:
-        if not (self.warm_start and hasattr(self, "_dual")):
-            return None
-        expected = n_pairs
-        if self.training_set == "full" and self.symmetry != "none":
-            expected = 2 * n_pairs
-        return self._dual if len(self._dual) == expected else None
-
-    def _report_outcome(self, certificate: Certificate, reason: str) -> None:
-        if self.verbose:
-            say(f"{self.n_iter_} steps; {certificate}")
-        if not certificate.holds:
-            warnings.warn(
-                f"PairSVC did not reach tol={self.tol:g} ({reason}): KKT violation"
-                f" {certificate.violation:.3g}, duality gap {certificate.gap:.3g}"
-                f" ({certificate.relative_gap:.2e} of the objective). The model is usable within"
-                " that gap; raise max_iter or tol, lower C, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+        self._solve(pairs, labels.signs, weights, parity)
+        return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Signed decision values, shape (n,): positive for ``classes_[1]``.
@@ -318,20 +197,11 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         same pair in batches of different size may differ by rounding, a few units in the last
         place of the sum of absolute terms.
         """
-        check_is_fitted(self)
-        return self._model.decisions(read_pairs(self, X, reset=False))
+        return self._decide(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels; ``tie_label`` where the decision is exactly 0 (two equal objects, say)."""
-        decisions = self.decision_function(X)
-        labels = self.classes_[(decisions > 0).astype(np.intp)]
-        ties = decisions == 0.0
-        if not ties.any():
-            return labels
-        tie = default_tie_label(self.classes_) if self.tie_label is None else self.tie_label
-        labels = labels.astype(_common_type(labels, np.asarray(tie)))
-        labels[ties] = tie
-        return labels
+        return label_decisions(self.decision_function(X), self.classes_, self.tie_label)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean accuracy; a decision of exactly 0 counts one half."""
@@ -347,29 +217,3 @@ class PairSVC(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
-
-
-def default_tie_label(classes: NDArray[Any]) -> Any:
-    """0 between -v and +v, the mean between other numbers, "tie" between texts."""
-    low, high = classes
-    if classes.dtype.kind not in "biuf":
-        return "tie"
-    middle = (float(low) + float(high)) / 2.0
-    return classes.dtype.type(0) if middle == 0.0 else middle
-
-
-def _common_type(labels: NDArray[Any], tie: NDArray[Any]) -> np.dtype[Any]:
-    """A type that holds both as they are: text and numbers together stay what they are."""
-    if (labels.dtype.kind in "US") != (tie.dtype.kind in "US"):
-        return np.dtype(object)
-    return np.result_type(labels, tie)
-
-
-def _refuse_self_pairs(pairs: Pairs) -> None:
-    alone = pairs.first == pairs.second
-    if alone.any():
-        raise ValueError(
-            f"got row {int(np.argmax(alone))} that pairs an object with itself"
-            f" ({int(np.count_nonzero(alone))} such rows); expected two objects: an antisymmetric"
-            " function is 0 there whatever the label, so drop these rows."
-        )
