@@ -19,7 +19,7 @@ from benchmarks.tasks import Task
 from pairity import Pairs
 
 N_PREDICTIONS = 20_000
-N_NEW_OBJECTS = 500
+N_NEW_OBJECTS = 200
 
 
 def _new_pairs(task: Task) -> Pairs:
@@ -38,7 +38,7 @@ def _warm_up(system, task: Task) -> None:
     small = replace(small, n_features=min(task.n_features, 40), C=min(task.C, 10.0))
     model = system.fit(small, *system.prepare(small, *small.data()))
     if task.kind == "interaction":
-        system.predict(model, system.prepare_prediction(_new_pairs(small)[:50]))
+        system.predict(model, system.prepare_prediction(_new_pairs(small)))
 
 
 def main() -> None:

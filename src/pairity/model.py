@@ -14,8 +14,8 @@ from pairity.parity import Parity, impose
 
 __all__ = ["PairModel"]
 
-#: Pairs evaluated at a time: bounds the object Gram matrix between new and support objects.
-_BATCH = 16_384
+#: Entries of the object Gram matrix between new and support objects that are held at a time.
+_GRAM_ENTRIES = 40_000_000
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,14 @@ class PairModel:
 
     def decisions(self, pairs: Pairs) -> NDArray[np.float64]:
         """Values of the function, shape (n,)."""
-        parts = [
-            self._decide(pairs[start : start + _BATCH]) for start in range(0, len(pairs), _BATCH)
-        ]
+        step = self._pairs_at_a_time(pairs)
+        parts = [self._decide(pairs[start : start + step]) for start in range(0, len(pairs), step)]
         return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _pairs_at_a_time(self, pairs: Pairs) -> int:
+        """All of them if their objects allow it; the same for pairs and for swapped pairs."""
+        objects = max(2, _GRAM_ENTRIES // max(1, self.support.n_objects))
+        return max(1, len(pairs) if pairs.n_objects <= objects else objects // 2)
 
     def _decide(self, pairs: Pairs) -> NDArray[np.float64]:
         pairs = pairs.compact()

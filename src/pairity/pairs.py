@@ -297,12 +297,13 @@ class Pairs:
 
     def without_unused_objects(self) -> Pairs:
         """The same pairs over a table of the objects in use, in the order they were in."""
-        used, place = np.unique(np.concatenate([self.first, self.second]), return_inverse=True)
-        place = place.reshape(-1)
+        used = np.zeros(self.n_objects, dtype=np.bool_)
+        used[self.first] = used[self.second] = True
+        place = np.cumsum(used) - 1
         return Pairs._trusted(
             self.objects[used],
-            place[: len(self)],
-            place[len(self) :],
+            place[self.first],
+            place[self.second],
             self.symmetric,
             self.antisymmetric,
             None if self.ids is None else self.ids[used],

@@ -133,7 +133,7 @@ class PairOperator:
                 sums = sum_over_pairs(
                     group.table, CoefficientMatrix(right, values, right.n_objects)
                 )
-                parts = [sample_pairs(sums, left) for left in lefts]
+                parts = sample_pairs(sums, lefts)
             else:
                 parts = [gathered_product(group.table, left, right, values) for left in lefts]
             for swapped, (total, part) in enumerate(zip(totals, parts, strict=True)):

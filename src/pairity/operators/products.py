@@ -75,14 +75,21 @@ class CoefficientMatrix:
         return sp.csr_array(entries, shape=(self.n_objects, self.n_objects))
 
     def times(self, gram: Matrix, key: int, sign: int) -> Matrix:
-        """``gram (V + V')`` for sign +1, ``gram (V - V')`` for -1; remembered by ``key``."""
+        """``gram (V + sign V')`` for sign +1, -1 or 0; remembered by ``key``."""
         if (key, sign) not in self._products:
             if len(self.values) > _DENSE_SHARE * self.n_objects**2:
-                product = gram @ (self.matrix + sign * self.matrix.T).toarray()
+                product = gram @ (self._dense + sign * self._dense.T if sign else self._dense)
             else:
                 product = self._sparse_times(gram, float(sign))
             self._products[key, sign] = product
         return self._products[key, sign]
+
+    @cached_property
+    def _dense(self) -> Matrix:
+        size = self.n_objects
+        cells = self.pairs.first * size + self.pairs.second
+        sums = np.bincount(cells, self.values, size * size)
+        return sums.astype(np.float64, copy=False).reshape(size, size)
 
     def _sparse_times(self, gram: Matrix, sign: float) -> Matrix:
         out = np.zeros_like(gram)
@@ -111,9 +118,9 @@ def supports_products(terms: TermTable) -> bool:
     return bool(((terms.edge_gram >= 0).sum(axis=1) <= 3).all())
 
 
-def _grid_is_cheaper(n_left: int, m_left: int, width: int) -> bool:
+def _grid_is_cheaper(n_pairs: int, m_left: int) -> bool:
     """Whether all pairs of objects by one matrix product beat the wanted ones by row dots."""
-    return _MATRIX_COST * m_left * m_left * width < _DOT_COST * n_left * width
+    return _MATRIX_COST * m_left * m_left < _DOT_COST * n_pairs
 
 
 def products_are_cheaper(terms: TermTable, n_used: int, n_left: int) -> bool:
@@ -134,16 +141,18 @@ def _products_cost(terms: TermTable, n_used: int, n_left: int) -> float:
     return _FIXED_COST + n_bilinear * (reduce + sample)
 
 
-def sample_pairs(sums: PairSums, pairs: Pairs) -> NDArray[np.float64]:
-    """Values of a reduced sum at pairs of objects of the left table."""
-    first, second = pairs.first, pairs.second
-    out = sums.number + sums.at_a[first] + sums.at_b[second]
+def sample_pairs(sums: PairSums, lists: list[Pairs]) -> list[NDArray[np.float64]]:
+    """Values of a reduced sum at lists of pairs of objects of the left table."""
+    outs = [sums.number + sums.at_a[pairs.first] + sums.at_b[pairs.second] for pairs in lists]
+    n_pairs = sum(map(len, lists))
     for left, right in sums.bilinear:
-        if _grid_is_cheaper(len(pairs), len(left), left.shape[1]):
-            out += (left @ right.T)[first, second]
-        else:
-            _add_dots(out, first, second, left, right)
-    return out
+        grid = left @ right.T if _grid_is_cheaper(n_pairs, len(left)) else None
+        for out, pairs in zip(outs, lists, strict=True):
+            if grid is not None:
+                out += grid[pairs.first, pairs.second]
+            else:
+                _add_dots(out, pairs.first, pairs.second, left, right)
+    return outs
 
 
 def _add_dots(
@@ -234,7 +243,7 @@ def _diagonal_product(
 
 def _times_v(gram: Matrix, key: int, coefficients: CoefficientMatrix) -> Matrix:
     """``gram V``."""
-    return 0.5 * (coefficients.times(gram, key, +1) + coefficients.times(gram, key, -1))
+    return coefficients.times(gram, key, 0)
 
 
 def _middle_product(
@@ -243,7 +252,7 @@ def _middle_product(
     """``A (w0 V + w1 V' + diag(w2 cnt_c + w3 cnt_d))``, with as few products as possible."""
     gram = terms.grams[key]
     even, odd = (weights[0] + weights[1]) / 2.0, (weights[0] - weights[1]) / 2.0
-    parts = [(even, +1), (odd, -1)]
+    parts = [(weights[0], 0)] if not weights[1] else [(even, +1), (odd, -1)]
     products = [weight * coefficients.times(gram, key, sign) for weight, sign in parts if weight]
     if weights[2] or weights[3]:
         counts = weights[2] * coefficients.first_counts + weights[3] * coefficients.second_counts
