@@ -104,7 +104,8 @@ def test_no_fused_arithmetic(path):
         for node in ast.walk(tree)
         if isinstance(node, ast.keyword) and node.arg == "fastmath"
     ]
-    assert all(ast.unparse(value) == "{'reassoc'}" for value in given)
+    harmless = {"nnan", "nsz", "reassoc"}  # "contract", which fuses, is not among them
+    assert all(ast.literal_eval(value) <= harmless for value in given)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

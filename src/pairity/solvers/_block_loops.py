@@ -16,11 +16,10 @@ __all__ = ["pair_steps_on_block", "single_steps_on_block"]
 _FLAT = 1e-12
 #: Stands for minus infinity where sums must stay finite.
 _NEVER = -1e300
-#: Maxima may be taken in any order; nothing else is relaxed.
-_ANY_ORDER = {"nnan", "nsz", "reassoc"}
 
 
-@njit(cache=True, nogil=True, fastmath=_ANY_ORDER)
+# A maximum may be taken in any order; there is no arithmetic in it to relax.
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
 def _largest(values):  # type: ignore[no-untyped-def]
     most = _NEVER
     for k in range(len(values)):
