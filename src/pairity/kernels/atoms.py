@@ -10,12 +10,12 @@ left pairs with all right pairs), vectors (pair by pair) or symbols
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.features import Matrix
+from pairity.kernels.features import Features, Matrix
 from pairity.pairs import ObjectTable, Pairs
 from pairity.validation import as_dense
 
@@ -80,12 +80,14 @@ class ObjectGrams:
 
 
 @dataclass(frozen=True)
-class BlockAtoms:
-    """Atoms as matrices: every left pair with every right pair."""
+class _NumericAtoms:
+    """Atoms as numbers: what both forms below have in common."""
 
     left: Pairs
     right: Pairs
-    grams: ObjectGrams
+
+    def _compare(self, kernel: Kernel, left: Features, right: Features) -> Matrix:
+        raise NotImplementedError
 
     @property
     def n_symmetric(self) -> int:
@@ -96,6 +98,36 @@ class BlockAtoms:
     def n_antisymmetric(self) -> int:
         """Number of antisymmetric group features."""
         return self.left.n_antisymmetric
+
+    def symmetric(self, kernel: Kernel) -> Matrix:
+        """Values of ``k2``."""
+        return self._compare(kernel, self.left.symmetric, self.right.symmetric)
+
+    def antisymmetric(self, kernel: Kernel) -> Matrix:
+        """Values of ``k3``."""
+        return self._compare(kernel, self.left.antisymmetric, self.right.antisymmetric)
+
+    def rows(self, kernel: Kernel) -> Matrix:
+        """Values of a kernel of whole rows."""
+        return self._compare(kernel, as_dense(self.left.to_rows()), as_dense(self.right.to_rows()))
+
+    def swap_left(self) -> Self:
+        """Left pairs mirrored."""
+        return replace(self, left=self.left.swap())
+
+    def swap_right(self) -> Self:
+        """Right pairs mirrored."""
+        return replace(self, right=self.right.swap())
+
+
+@dataclass(frozen=True)
+class BlockAtoms(_NumericAtoms):
+    """Atoms as matrices: every left pair with every right pair."""
+
+    grams: ObjectGrams
+
+    def _compare(self, kernel: Kernel, left: Features, right: Features) -> Matrix:
+        return kernel.on_features(left, right)
 
     def objects(self, kernel: Kernel) -> Edges:
         """Entries of the object Gram matrix, gathered for the four edges."""
@@ -109,69 +141,19 @@ class BlockAtoms:
             rows_b.take(d, axis=1),
         )
 
-    def symmetric(self, kernel: Kernel) -> Matrix:
-        """Matrix of ``k2``."""
-        return kernel.on_features(self.left.symmetric, self.right.symmetric)
-
-    def antisymmetric(self, kernel: Kernel) -> Matrix:
-        """Matrix of ``k3``."""
-        return kernel.on_features(self.left.antisymmetric, self.right.antisymmetric)
-
-    def rows(self, kernel: Kernel) -> Matrix:
-        """Matrix of a kernel of whole rows."""
-        return kernel.on_features(as_dense(self.left.to_rows()), as_dense(self.right.to_rows()))
-
-    def swap_left(self) -> BlockAtoms:
-        """Left pairs mirrored."""
-        return replace(self, left=self.left.swap())
-
-    def swap_right(self) -> BlockAtoms:
-        """Right pairs mirrored."""
-        return replace(self, right=self.right.swap())
-
 
 @dataclass(frozen=True)
-class PairedAtoms:
+class PairedAtoms(_NumericAtoms):
     """Atoms as vectors: left pair i with right pair i."""
 
-    left: Pairs
-    right: Pairs
-
-    @property
-    def n_symmetric(self) -> int:
-        """Number of symmetric group features."""
-        return self.left.n_symmetric
-
-    @property
-    def n_antisymmetric(self) -> int:
-        """Number of antisymmetric group features."""
-        return self.left.n_antisymmetric
+    def _compare(self, kernel: Kernel, left: Features, right: Features) -> Matrix:
+        return kernel.paired(left, right)
 
     def objects(self, kernel: Kernel) -> Edges:
         """Kernel values computed from the features of the ends."""
         a, b = (self.left.objects[end] for end in (self.left.first, self.left.second))
         c, d = (self.right.objects[end] for end in (self.right.first, self.right.second))
         return Edges(*(kernel.paired(x, z) for x, z in ((a, c), (a, d), (b, c), (b, d))))
-
-    def symmetric(self, kernel: Kernel) -> Matrix:
-        """Vector of ``k2``."""
-        return kernel.paired(self.left.symmetric, self.right.symmetric)
-
-    def antisymmetric(self, kernel: Kernel) -> Matrix:
-        """Vector of ``k3``."""
-        return kernel.paired(self.left.antisymmetric, self.right.antisymmetric)
-
-    def rows(self, kernel: Kernel) -> Matrix:
-        """Vector of a kernel of whole rows."""
-        return kernel.paired(as_dense(self.left.to_rows()), as_dense(self.right.to_rows()))
-
-    def swap_left(self) -> PairedAtoms:
-        """Left pairs mirrored."""
-        return replace(self, left=self.left.swap())
-
-    def swap_right(self) -> PairedAtoms:
-        """Right pairs mirrored."""
-        return replace(self, right=self.right.swap())
 
 
 def dense_gram(
