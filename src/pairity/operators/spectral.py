@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from pairity.operators._spectral_loops import divide_by_shifted, divide_with_constraint
 from pairity.operators.terms import TermTable
@@ -58,7 +57,7 @@ class SpectralGrid:
     def __init__(self, structure: TensorStructure, constrained: bool) -> None:
         self.gram = structure.gram
         self.weight = structure.weight
-        values, vectors = eigh(structure.gram)
+        values, vectors = np.linalg.eigh(structure.gram)
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)
         self.constrained = constrained

@@ -30,11 +30,12 @@ def grid_violation(feasible, values, low, high, bend):  # type: ignore[no-untype
     """Ends of the bias interval over all observed cells, from decision values on the grid.
 
     A cell below its bend may rise towards decision +1, one above it towards -1 (the decision at
-    which the slope changes sign); likewise for falling.  Returns ``low end, high end``.
+    which the slope changes sign); likewise for falling.  The lower triangle mirrors the upper one.
+    Returns ``low end, high end``.
     """
     most, least = -np.inf, np.inf
     for i in range(feasible.shape[0]):
-        for j in range(feasible.shape[1]):
+        for j in range(i, feasible.shape[1]):
             if low[i, j] == high[i, j]:
                 continue
             z = feasible[i, j]

@@ -32,7 +32,7 @@ _SNAP = 1e-6
 #: The estimate of the violation is checked by a product; up to this many tolerances the finishing
 #: solver is quicker than more rounds.
 _WORTH_CHECKING, _GOOD_ENOUGH = 3.0, 5.0
-_ROUNDS_BETWEEN_CHECKS, _MOST_CHECKS = 6, 6
+_ROUNDS_BETWEEN_ESTIMATES, _ROUNDS_BETWEEN_CHECKS, _MOST_CHECKS = 2, 6, 6
 #: A violation (in units of the margin) above this after so many rounds: another solver is quicker.
 _USEFUL, _ROUNDS_TO_SHOW_PROMISE = 0.5, 100
 
@@ -133,7 +133,7 @@ class _Run:
 
     def iterate(self) -> bool:
         """Rounds until the violation is small enough; whether the result is worth starting from."""
-        next_check, checks = 0, 0
+        next_check, checks, violation = 0, 0, np.inf
         for rounds in range(1, _MOST_ROUNDS + 1):
             self.rounds = rounds
             before = self.feasible.copy() if rounds % _ROUNDS_BETWEEN_STEP_CHANGES == 0 else None
@@ -147,7 +147,8 @@ class _Run:
                 self.reflected,
             )
             smooth = self.spectral.solve(self.reflected * self.dtype(self.rho), self.rho)
-            violation = self._violation(smooth)
+            if rounds % _ROUNDS_BETWEEN_ESTIMATES == 0:
+                violation = self._violation(smooth)
             if self.options.report is not None:
                 self.options.report(f"splitting, round {rounds}", violation)
             if violation <= _WORTH_CHECKING * self.tol and rounds >= next_check:
