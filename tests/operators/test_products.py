@@ -5,14 +5,16 @@ import pytest
 
 import pairity.operators.pair_operator as pair_operator
 import pairity.operators.products as products
-from cases import random_pairs
+from cases import random_pairs, tridiagonal
 from pairity.kernels import (
     Balanced,
+    Bilinear,
     DirectSum,
     Gaussian,
     Linear,
     MetricLearning,
     OddPart,
+    OrderInvariant,
     Polynomial,
     Product,
     SkewBalanced,
@@ -113,3 +115,23 @@ def test_what_has_no_such_form_falls_back(kernel, rng):
     vector = rng.normal(size=20)
     wanted = kernel.gram(pairs) @ vector
     np.testing.assert_allclose(PairOperator(kernel, pairs).product(vector), wanted, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Bilinear(tridiagonal()),
+        OrderInvariant(Bilinear(tridiagonal())),
+        Balanced(OrderInvariant(Bilinear(tridiagonal()))),
+        SkewBalanced(OrderInvariant(Bilinear(tridiagonal()))),
+    ],
+    ids=["K_P", "K_P^o", "balanced", "skew-balanced"],
+)
+def test_bilinear_kernels_go_through_their_features(kernel, rng, monkeypatch):
+    pairs, others = random_pairs(5, n=20, m=6), random_pairs(6, n=15, m=7)
+    vector = rng.normal(size=15)
+    wanted = [kernel.gram(left, others) @ vector for left in (pairs, pairs.swap())]
+    operator = PairOperator(kernel, pairs, others)
+    monkeypatch.setattr(pair_operator, "dense_gram", None)  # the matrix is never formed
+    found = operator.products(vector, mirrored=True)
+    np.testing.assert_allclose(found, wanted, atol=1e-12)

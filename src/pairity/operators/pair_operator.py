@@ -11,6 +11,7 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams, PairedAtoms, dense_gram
 from pairity.kernels.expansion import expand
 from pairity.operators._gather_loops import dot_rows
+from pairity.operators.explicit import BilinearTerm, bilinear_product, bilinear_terms
 from pairity.operators.gather import gathered_block, gathered_product, rows_per_range
 from pairity.operators.products import (
     CoefficientMatrix,
@@ -53,6 +54,11 @@ class PairOperator:
         """Object Gram matrices and monomials; computed when first needed."""
         expansion = expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric)
         return compile_groups(expansion, self.grams, self.left, self.right)
+
+    @cached_property
+    def _bilinear(self) -> list[BilinearTerm] | None:
+        """Terms of a bilinear kernel (37), (38) and its projections."""
+        return bilinear_terms(expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric))
 
     @property
     def structure(self) -> TensorStructure | None:
@@ -107,6 +113,9 @@ class PairOperator:
             return [np.zeros(len(left)) for left in lefts]
         right, weights = self.right[used], np.ascontiguousarray(vector[used])
         if self._groups is None:
+            bilinear = self._bilinear
+            if bilinear is not None:
+                return [bilinear_product(bilinear, left, right, weights) for left in lefts]
             return [self._formula_product(left, right, weights) for left in lefts]
         totals = [np.zeros(len(left)) for left in lefts]
         for group in self._groups:
