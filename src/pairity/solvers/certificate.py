@@ -12,11 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairity.losses.hinge import Hinge
 from pairity.solvers.problem import Problem, Vector
 
-__all__ = ["Certificate", "bias_interval", "certify"]
+__all__ = ["Certificate", "bias_interval", "certify", "free_directions"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,14 @@ class Certificate:
         )
 
 
+def free_directions(
+    labels: Vector, upper: Vector, beta: Vector
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which variables may still move theta up, and which down: the sets of (26)."""
+    below, above = beta < upper, beta > 0
+    return np.where(labels > 0, below, above), np.where(labels > 0, above, below)
+
+
 def bias_interval(
     labels: Vector, upper: Vector, beta: Vector, values: Vector
 ) -> tuple[float, float]:
@@ -77,8 +86,7 @@ def bias_interval(
     over those that may move it down; an end without such variables is infinite.
     """
     residual = labels - values
-    may_rise = np.where(labels > 0, beta < upper, beta > 0)
-    may_fall = np.where(labels > 0, beta > 0, beta < upper)
+    may_rise, may_fall = free_directions(labels, upper, beta)
     low = float(np.max(residual[may_rise], initial=-np.inf))
     high = float(np.min(residual[may_fall], initial=np.inf))
     return low, high

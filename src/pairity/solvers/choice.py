@@ -104,7 +104,7 @@ def solve(
         return solve_smo(problem, options, start)
     if chosen.solver == "chunking" or chosen.structure is None:
         return solve_chunking(problem, options, start, chosen.largest_set)
-    rough = solve_splitting(problem, chosen.structure, options, start)
+    rough = solve_splitting(problem, chosen.structure, options)
     if rough.reason == INTERRUPTED:
         return rough
     start = rough.beta if rough.converged else None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pairity.losses.hinge import Hinge
 from pairity.solvers._block_loops import pair_steps_on_block, single_steps_on_block
-from pairity.solvers.certificate import bias_interval
+from pairity.solvers.certificate import bias_interval, free_directions
 from pairity.solvers.polish import Block, polish
 from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
 from pairity.solvers.smo import feasible_start
@@ -59,8 +59,7 @@ def _measure(problem: Problem, beta: Vector, values: Vector) -> _Merit:
     """Violation, and by how much each variable is on the wrong side of the middle bias."""
     labels, upper = problem.labels, problem.upper
     residual = labels - values
-    may_rise = np.where(labels > 0, beta < upper, beta > 0)
-    may_fall = np.where(labels > 0, beta > 0, beta < upper)
+    may_rise, may_fall = free_directions(labels, upper, beta)
     middle = 0.0
     if problem.has_bias:
         low, high = bias_interval(labels, upper, beta, values)

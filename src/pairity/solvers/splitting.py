@@ -89,7 +89,6 @@ def solve_splitting(
     problem: Problem,
     structure: TensorStructure,
     options: SolverOptions,
-    start: Vector | None = None,
 ) -> Solution:
     """Approach the optimum of the dual on the grid, in single precision unless told otherwise.
 
