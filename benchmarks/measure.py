@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.tasks import Task
+from pairity.losses import hinge
 from pairity.operators import PairOperator
-from pairity.solvers.certificate import bias_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -77,7 +77,8 @@ def judge(task: Task, alpha: np.ndarray) -> tuple[float, float]:
     snapped = np.where(
         alpha > task.C * (1 - 1e-6), task.C, np.where(alpha < task.C * 1e-6, 0, alpha)
     )
-    low, high = bias_interval(signs, np.full(len(signs), task.C), snapped, values)
+    loss = hinge(signs, np.full(len(signs), task.C))
+    low, high = loss.bias_interval(signs * snapped, values)
     return max(0.0, low - high), 0.5 * float(theta @ values) - float(alpha.sum())
 
 

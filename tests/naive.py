@@ -265,7 +265,10 @@ def reversed_pair_smo(K, y, C, n_steps):
 
 
 def maximal_violating_pair_smo(K, y, C, n_steps):
-    """SMO that selects by (26), the lowest index among equals: iterates as long as it moves."""
+    """SMO that selects by (26), the lowest index among equals: iterates as long as it moves.
+
+    It ends where two candidates differ by rounding alone: either choice is then right.
+    """
     alpha = np.zeros(len(y))
     iterates = []
     for _ in range(n_steps):
@@ -273,8 +276,12 @@ def maximal_violating_pair_smo(K, y, C, n_steps):
         rise, fall = rise_candidates(alpha, y, C, F), fall_candidates(alpha, y, C, F)
         i = max(rise, key=lambda place: (rise[place], -place))
         j = min(fall, key=lambda place: (fall[place], place))
-        if rise[i] - fall[j] <= 0.0:
+        if rise[i] - fall[j] <= 0.0 or nearly_tied(rise, rise[i]) or nearly_tied(fall, fall[j]):
             break
         alpha = two_variable_step(alpha, i, j, y, C, F, K)
         iterates.append(alpha)
     return iterates
+
+
+def nearly_tied(candidates, best):
+    return any(0.0 < abs(value - best) < 1e-12 for value in candidates.values())

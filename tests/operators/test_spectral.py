@@ -50,7 +50,7 @@ def test_recognises_nothing_else(kernel):
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_solve_is_the_inverse_of_the_shifted_kernel(sign, rng):
-    grid = SpectralGrid(structure(Tensor(Gaussian(1.0))), constrained=False)
+    grid = SpectralGrid(structure(Tensor(Gaussian(1.0))))
     right = rng.normal(size=(6, 6))
     right = right + sign * right.T
     solution = grid.solve(right, 0.3)
@@ -60,17 +60,17 @@ def test_solve_is_the_inverse_of_the_shifted_kernel(sign, rng):
 
 
 def test_constrained_solve_sums_to_zero_and_is_optimal_among_those(rng):
-    grid = SpectralGrid(structure(Tensor(Gaussian(1.0))), constrained=True)
+    grid = SpectralGrid(structure(Tensor(Gaussian(1.0))))
     right = rng.normal(size=(6, 6))
     right = right + right.T
-    solution = grid.solve(right, 0.3)
+    solution = grid.solve(right, 0.3, constrained=True)
     assert solution.sum() == pytest.approx(0.0, abs=1e-12)
     gradient = grid.apply(solution) + 0.3 * solution - right
     np.testing.assert_allclose(gradient, gradient.mean(), atol=1e-12)  # one multiplier: the bias
 
 
 def test_single_precision_stays_single(rng):
-    grid = SpectralGrid(structure(Tensor(Gaussian(1.0))), constrained=False)
+    grid = SpectralGrid(structure(Tensor(Gaussian(1.0))))
     right = rng.normal(size=(6, 6)).astype(np.float32)
     solution = grid.solve(right, 0.5)
     assert solution.dtype == np.float32

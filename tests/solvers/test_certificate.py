@@ -10,9 +10,9 @@ import naive
 from pairity import Pairs, PairSVC
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Balanced, Gaussian, Linear, SkewBalanced
-from pairity.losses import Hinge
+from pairity.losses import hinge
 from pairity.parity import SYMMETRIES
-from pairity.solvers.certificate import bias_interval, certify
+from pairity.solvers.certificate import certify
 from pairity.solvers.problem import full_problem, halved_problem
 
 BOTH = ["symmetric", "antisymmetric"]
@@ -21,11 +21,16 @@ N, C = 12, 1.5
 
 def problem_of(symmetry, full=False):
     pairs, y = cases.distinct_pairs(41, n=N), cases.random_labels(41, N).astype(float)
-    parity, box = SYMMETRIES[symmetry], np.full(N, C)
+    parity, loss = SYMMETRIES[symmetry], hinge(y, np.full(N, C))
     if full:
-        return full_problem(Gaussian(1.3), pairs, y, box, parity)
+        return full_problem(Gaussian(1.3), pairs, loss, parity)
     kernel = Balanced(Gaussian(1.3)) if symmetry == "symmetric" else SkewBalanced(Gaussian(1.3))
-    return halved_problem(kernel, pairs, y, box, parity)
+    return halved_problem(kernel, pairs, loss, parity)
+
+
+def labels_and_bounds(problem):
+    loss = problem.loss
+    return loss.above, np.maximum(loss.high, -loss.low)
 
 
 def dense_gram(problem):
@@ -34,14 +39,15 @@ def dense_gram(problem):
 
 def plain_violation(problem, beta, K):
     """Largest violation of the KKT conditions over all pairs of variables, or all variables."""
-    F = naive.kkt_gradient(beta, problem.labels, K)
-    rise = naive.rise_candidates(beta, problem.labels, problem.upper[0], F)
-    fall = naive.fall_candidates(beta, problem.labels, problem.upper[0], F)
+    labels, upper = labels_and_bounds(problem)
+    F = naive.kkt_gradient(beta, labels, K)
+    rise = naive.rise_candidates(beta, labels, upper[0], F)
+    fall = naive.fall_candidates(beta, labels, upper[0], F)
     if problem.has_bias:
         return max(0.0, max(rise.values()) - min(fall.values()))
     worst = 0.0
     for i, gradient in enumerate(F):
-        if beta[i] < problem.upper[i]:
+        if beta[i] < upper[i]:
             worst = max(worst, -gradient)
         if beta[i] > 0:
             worst = max(worst, gradient)
@@ -54,21 +60,22 @@ def plain_violation(problem, beta, K):
 def test_equals_a_plain_recomputation(symmetry, full, seed):
     """At any feasible point, optimal or not."""
     problem = problem_of(symmetry, full)
-    beta = np.random.default_rng(seed).uniform(0.0, problem.upper)
-    beta[:3] = 0.0, problem.upper[1], 0.0
+    labels, upper = labels_and_bounds(problem)
+    beta = np.random.default_rng(seed).uniform(0.0, upper)
+    beta[:3] = 0.0, upper[1], 0.0
     if seed == 0:  # the largest violation is then of a variable that should fall
-        beta[:] = problem.upper
+        beta[:] = upper
     K = dense_gram(problem)
-    certificate = certify(problem, beta, 1e-3)
-    theta = problem.labels * beta
-    primal = naive.primal_objective(theta, certificate.bias, problem.labels, problem.upper, K)
-    dual = naive.dual_objective(beta, problem.labels, K)
+    theta = labels * beta
+    certificate = certify(problem, theta, 1e-3)
+    primal = naive.primal_objective(theta, certificate.bias, labels, upper, K)
+    dual = naive.dual_objective(beta, labels, K)
     assert certificate.primal == pytest.approx(primal, rel=1e-12)
     assert certificate.dual == pytest.approx(dual, rel=1e-12)
     assert certificate.gap == pytest.approx(primal + dual, rel=1e-10)
     assert certificate.violation == pytest.approx(plain_violation(problem, beta, K), rel=1e-10)
     assert certificate.n_support == np.count_nonzero(beta)
-    assert certificate.n_bounded == np.count_nonzero(beta == problem.upper)
+    assert certificate.n_bounded == np.count_nonzero(beta == upper)
     assert certificate.relative_gap == pytest.approx(
         (primal + dual) / max(abs(primal), abs(dual)), rel=1e-10
     )
@@ -105,14 +112,15 @@ def test_gap_is_never_negative(symmetry, full):
     """Weak duality, at points that satisfy the constraints of the dual."""
     problem = problem_of(symmetry, full)
     rng = np.random.default_rng(5)
+    labels, upper = labels_and_bounds(problem)
     for _ in range(20):
-        beta = rng.uniform(0.0, problem.upper)
+        beta = rng.uniform(0.0, upper)
         if problem.has_bias:
-            positive = problem.labels > 0
+            positive = labels > 0
             totals = beta[positive].sum(), beta[~positive].sum()
             beta[positive] *= min(totals) / totals[0]
             beta[~positive] *= min(totals) / totals[1]
-        assert certify(problem, beta, 1e-3).gap > 0.0
+        assert certify(problem, labels * beta, 1e-3).gap > 0.0
 
 
 @pytest.mark.parametrize("symmetry", BOTH)
@@ -121,18 +129,18 @@ def test_perturbed_solution_is_reported(symmetry):
     pairs, y = cases.distinct_pairs(41, n=N), cases.random_labels(41, N)
     model = PairSVC(symmetry, Gaussian(1.3), C, tol=1e-9).fit(pairs, y)
     problem = problem_of(symmetry)
-    beta = np.zeros(N)
-    beta[model.support_] = np.abs(model.dual_coef_)
-    optimal = certify(problem, beta, 1e-6)
+    theta = np.zeros(N)
+    theta[model.support_] = model.dual_coef_
+    optimal = certify(problem, theta, 1e-6)
     assert optimal.holds
-    perturbed = beta.copy()
-    place = int(np.argmax(beta))
+    perturbed = theta.copy()
+    place = int(np.argmax(np.abs(theta)))
     perturbed[place] *= 1.0 - 1e-3
     report = certify(problem, perturbed, 1e-6)
     assert not report.holds
     assert report.violation > 1e-5
     assert report.gap > optimal.gap + 1e-6
-    flipped = certify(problem, problem.upper - beta, 1e-6)
+    flipped = certify(problem, problem.loss.low + problem.loss.high - theta, 1e-6)
     assert not flipped.holds
     assert flipped.violation > 0.1
 
@@ -198,7 +206,7 @@ def test_one_class_alone_has_an_unbounded_interval():
     """beta = 0: any bias beyond the label serves, and the label itself is taken."""
     for label in (1.0, -1.0):
         labels, zeros = np.full(3, label), np.zeros(3)
-        low, high = bias_interval(labels, np.ones(3), zeros, zeros)
+        low, high = hinge(labels, np.ones(3)).bias_interval(zeros, zeros)
         assert (low, high) == ((1.0, math.inf) if label > 0 else (-math.inf, -1.0))
 
 
@@ -235,12 +243,10 @@ def test_reads_as_a_sentence():
 
 def test_hinge_and_its_conjugate():
     """Fenchel: c hinge(y f) is the largest of beta (1 - y f) over 0 <= beta <= c."""
-    loss, labels = Hinge(), np.array([1.0, 1.0, 1.0, -1.0])
+    labels = np.array([1.0, 1.0, 1.0, -1.0])
+    loss = hinge(labels, np.ones(4))
     decisions = np.array([2.0, 0.5, -1.0, 0.25])
-    assert loss.value(labels, decisions).tolist() == [0.0, 0.5, 2.0, 1.25]
-    betas = np.linspace(0.0, 1.0, 101)
-    best = [
-        max(-b * y * f - loss.conjugate(b) for b in betas)
-        for y, f in zip(labels, decisions, strict=True)
-    ]
-    np.testing.assert_allclose(best, loss.value(labels, decisions), rtol=0, atol=1e-15)
+    assert loss.value(decisions).tolist() == [0.0, 0.5, 2.0, 1.25]
+    thetas = labels * np.linspace(0.0, 1.0, 101)[:, np.newaxis]
+    best = np.max([-theta * decisions - loss.conjugate(theta) for theta in thetas], axis=0)
+    np.testing.assert_allclose(best, loss.value(decisions), rtol=0, atol=1e-15)

@@ -23,6 +23,7 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
+from pairity.losses import hinge
 from pairity.parity import Parity
 from pairity.solvers.choice import plan
 from pairity.solvers.problem import SolverOptions, halved_problem
@@ -158,7 +159,7 @@ def test_pairs_of_an_object_with_itself():
 def halved(density, kernel=None):
     pairs, labels = problem("antisymmetric", density)
     kernel = SkewBalanced(kernel or Gaussian(1.0))
-    return halved_problem(kernel, pairs, labels, np.ones(len(labels)), Parity.ODD)
+    return halved_problem(kernel, pairs, hinge(labels, np.ones(len(labels))), Parity.ODD)
 
 
 def test_choice_follows_size_density_and_kernel(monkeypatch):

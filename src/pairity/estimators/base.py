@@ -14,6 +14,7 @@ from pairity.estimators.intake import read_pairs
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels.classes import project
 from pairity.kernels.resolve import as_kernel
+from pairity.losses.piecewise import PiecewiseLinear
 from pairity.memory import available_megabytes
 from pairity.model import PairModel
 from pairity.pairs import Pairs
@@ -79,16 +80,14 @@ class PairMachine(BaseEstimator):
     def _solve(
         self,
         pairs: Pairs,
-        signs: NDArray[np.float64],
-        weights: NDArray[np.float64],
+        loss: PiecewiseLinear,
         parity: Parity | None,
     ) -> None:
         """Project the kernel, train, and keep the model with its certificate."""
         kernel = as_kernel(self.kernel).detached()
         data = TrainingSet(
             pairs=pairs,
-            signs=signs,
-            box=float(self.C) * weights,
+            loss=loss,
             parity=parity,
             kernel=kernel,
             projected=project(kernel, parity, pairs),
@@ -101,19 +100,18 @@ class PairMachine(BaseEstimator):
             options=self._options(len(pairs)),
             start=self._start(len(pairs)),
         )
-        self._dual = solution.beta
+        self._dual = solution.theta
         self.n_iter_ = max(1, solution.n_iter)
         self._keep(data, certificate)
         self._report_outcome(certificate, solution.reason)
 
-    def _keep(self, data: TrainingSet, certificate: Certificate) -> None:
+    def _keep(self, data: TrainingSet[PiecewiseLinear], certificate: Certificate) -> None:
         """Store the model: support pairs, coefficients, bias."""
         full = self.training_set == "full" and data.parity is not None
         rows = data.pairs.with_mirrored() if full else data.pairs
-        signs = data.full().labels if full else data.signs
-        self.support_ = np.flatnonzero(self._dual > 0)
+        self.support_ = np.flatnonzero(self._dual)
         self.support_pairs_ = rows[self.support_].without_unused_objects()
-        self.dual_coef_ = (signs * self._dual)[self.support_]
+        self.dual_coef_ = self._dual[self.support_]
         self.intercept_ = 0.0 if data.parity is Parity.ODD else certificate.bias
         self.objective_ = certificate.dual
         self.certificate_ = certificate

@@ -17,6 +17,7 @@ from pairity.estimators.intake import (
     warn_if_doubled,
 )
 from pairity.estimators.labels import label_decisions, read_labels
+from pairity.losses import hinge
 from pairity.parity import SYMMETRIES, Parity
 
 __all__ = ["PairSVC"]
@@ -187,7 +188,7 @@ class PairSVC(ClassifierMixin, PairMachine):
         if parity is not None:
             warn_if_doubled(pairs, labels.signs, parity)
         self.classes_ = labels.classes
-        self._solve(pairs, labels.signs, weights, parity)
+        self._solve(pairs, hinge(labels.signs, float(self.C) * weights), parity)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

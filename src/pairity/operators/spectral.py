@@ -48,19 +48,14 @@ def tensor_structure(terms: TermTable | None) -> TensorStructure | None:
 
 
 class SpectralGrid:
-    """``S -> w K S K`` and ``(w K . K + rho)^-1`` on m x m matrices of one parity.
+    """``S -> w K S K`` and ``(w K . K + rho)^-1`` on m x m matrices of one parity."""
 
-    ``constrained`` adds the condition ``sum(S) = 0``, by a rank-one correction whose
-    multiplier is the bias.
-    """
-
-    def __init__(self, structure: TensorStructure, constrained: bool) -> None:
+    def __init__(self, structure: TensorStructure) -> None:
         self.gram = structure.gram
         self.weight = structure.weight
         values, vectors = np.linalg.eigh(structure.gram)
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)
-        self.constrained = constrained
         self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
 
     def typical_eigenvalue(self) -> float:
@@ -72,11 +67,17 @@ class SpectralGrid:
             * float(self.eigenvalues[-1])
         )
 
-    def solve(self, right: NDArray[np.floating], rho: float) -> NDArray[np.floating]:
-        """``(w K . K + rho)^-1 right``, in the precision of ``right``."""
+    def solve(
+        self, right: NDArray[np.floating], rho: float, *, constrained: bool = False
+    ) -> NDArray[np.floating]:
+        """``(w K . K + rho)^-1 right``, in the precision of ``right``.
+
+        ``constrained`` adds the condition ``sum(S) = 0``, by a rank-one correction whose
+        multiplier is the bias.
+        """
         vectors = self._in_precision("vectors", right.dtype)
         inside = vectors.T @ right @ vectors
-        if self.constrained:
+        if constrained:
             ones = vectors.sum(axis=0)
             divide_with_constraint(inside, self.eigenvalues, ones, self.weight, rho)
         else:

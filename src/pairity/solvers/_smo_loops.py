@@ -1,10 +1,10 @@
 """Sequential minimal optimisation: the loops.
 
-All functions work on the dual ``1/2 theta' K theta - sum(beta)``, ``theta = y beta``, with its
-gradient ``F = y (K theta) - 1`` of formula (27), over the variables listed in ``active``.  Kernel
-rows lie in ``cache``; ``slot[i]`` is the place of row i, or -1.  A loop that needs a row that is
-not there returns its number and is called again once the row is in.  STALLED means that the best
-step is lost in rounding.
+All functions work on ``1/2 theta' K theta + sum h(theta)`` with the two linear pieces of each h
+(:mod:`pairity.losses.piecewise`) and the decision values ``values = K theta`` of formula (27), over
+the variables listed in ``active``.  Kernel rows lie in ``cache``; ``slot[i]`` is the place of row
+i, or -1.  A loop that needs a row that is not there returns its number and is called again once
+the row is in.  STALLED means that the best step is lost in rounding.
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ __all__ = [
     "MISSING_ROW",
     "OUT_OF_STEPS",
     "STALLED",
+    "best_value",
     "count_unshrinkable",
+    "fall_target",
     "pair_steps",
+    "rise_target",
+    "room_to_fall",
+    "room_to_rise",
     "single_steps",
 ]
 
@@ -29,35 +34,63 @@ _FLAT = 1e-12
 _NEAR_BOUND = 1e-13
 
 
+@njit(cache=True, nogil=True, inline="always")
+def rise_target(theta, high, below, above):  # type: ignore[no-untyped-def]
+    """Decision up to which a variable would rise; -inf at its upper bound."""
+    if theta >= high:
+        return -np.inf
+    return below if theta < 0.0 else above
+
+
+@njit(cache=True, nogil=True, inline="always")
+def fall_target(theta, low, below, above):  # type: ignore[no-untyped-def]
+    """Decision down to which a variable would fall; +inf at its lower bound."""
+    if theta <= low:
+        return np.inf
+    return above if theta > 0.0 else below
+
+
+@njit(cache=True, nogil=True, inline="always")
+def room_to_rise(theta, high, below, above):  # type: ignore[no-untyped-def]
+    """How far a variable may rise within its linear piece."""
+    return -theta if theta < 0.0 and below != above else high - theta
+
+
+@njit(cache=True, nogil=True, inline="always")
+def room_to_fall(theta, low, below, above):  # type: ignore[no-untyped-def]
+    """How far a variable may fall within its linear piece."""
+    return theta if theta > 0.0 and below != above else theta - low
+
+
+@njit(cache=True, nogil=True, inline="always")
+def best_value(theta, value, curvature, low, high, below, above):  # type: ignore[no-untyped-def]
+    """Minimiser over one variable, all others fixed."""
+    rests_above = max(theta + (above - value) / curvature, 0.0)
+    rests_below = min(theta + (below - value) / curvature, 0.0)
+    return min(max(rests_above + rests_below, low), high)
+
+
 @njit(cache=True, nogil=True)
-def _ends(beta, gradient, labels, upper, active):  # type: ignore[no-untyped-def]
+def _ends(theta, values, low, high, below, above, active):  # type: ignore[no-untyped-def]
     """Formula (26): variable and value of the largest rise, and of the smallest fall."""
     rise, fall = -1, -1
     most, least = -np.inf, np.inf
     for i in active:
-        score = -labels[i] * gradient[i]
-        if labels[i] > 0.0:
-            may_rise = beta[i] < upper[i]
-            may_fall = beta[i] > 0.0
-        else:
-            may_rise = beta[i] > 0.0
-            may_fall = beta[i] < upper[i]
-        if may_rise and score > most:
-            most, rise = score, i
-        if may_fall and score < least:
-            least, fall = score, i
+        upward = rise_target(theta[i], high[i], below[i], above[i]) - values[i]
+        if upward > most:
+            most, rise = upward, i
+        downward = fall_target(theta[i], low[i], below[i], above[i]) - values[i]
+        if downward < least:
+            least, fall = downward, i
     return rise, fall, most, least
 
 
 @njit(cache=True, nogil=True)
-def _best_partner(row, i, most, beta, gradient, labels, upper, diagonal, active):  # type: ignore[no-untyped-def]
+def _best_partner(row, i, most, theta, values, low, below, above, diagonal, active):  # type: ignore[no-untyped-def]
     """Second-order rule: the partner with the largest decrease of the unclipped objective."""
     partner, best = -1, 0.0
     for j in active:
-        may_fall = beta[j] > 0.0 if labels[j] > 0.0 else beta[j] < upper[j]
-        if not may_fall:
-            continue
-        difference = most + labels[j] * gradient[j]
+        difference = most - (fall_target(theta[j], low[j], below[j], above[j]) - values[j])
         if difference <= 0.0:
             continue
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * row[j], _FLAT)
@@ -67,36 +100,33 @@ def _best_partner(row, i, most, beta, gradient, labels, upper, diagonal, active)
     return partner
 
 
-@njit(cache=True, nogil=True)
-def _room(i, direction, beta, labels, upper):  # type: ignore[no-untyped-def]
-    """How far theta_i may move in the direction (+1.0 up, -1.0 down)."""
-    return upper[i] - beta[i] if labels[i] * direction > 0.0 else beta[i]
+@njit(cache=True, nogil=True, inline="always")
+def _landing(theta, step, room, bend_ahead, bound):  # type: ignore[no-untyped-def]
+    """Where a signed step ends; one that uses up the room lands exactly on the bend or bound."""
+    if abs(step) >= room:
+        return 0.0 if bend_ahead else bound
+    return theta + step
 
 
 @njit(cache=True, nogil=True)
-def _move(i, direction, step, room, beta, labels, upper):  # type: ignore[no-untyped-def]
-    """Move theta_i; a step that uses up the room lands exactly on the bound."""
-    grows = labels[i] * direction > 0.0
-    if step >= room:
-        beta[i] = upper[i] if grows else 0.0
-    else:
-        beta[i] = beta[i] + step if grows else beta[i] - step
-
-
-@njit(cache=True, nogil=True)
-def _snapped(value, upper):  # type: ignore[no-untyped-def]
+def _snapped(value, low, high):  # type: ignore[no-untyped-def]
     """A value inside the box; averaging halves the way to a bound, so what is near it is on it."""
-    if value < _NEAR_BOUND * upper:
+    near = _NEAR_BOUND * (high - low)
+    if abs(value) < near:
         return 0.0
-    return upper if value > (1.0 - _NEAR_BOUND) * upper else value
+    if value < low + near:
+        return low
+    return high if value > high - near else value
 
 
 @njit(cache=True, nogil=True)
 def pair_steps(  # type: ignore[no-untyped-def]
-    beta,
-    gradient,
-    labels,
-    upper,
+    theta,
+    values,
+    low,
+    high,
+    below,
+    above,
     diagonal,
     active,
     cache,
@@ -111,13 +141,13 @@ def pair_steps(  # type: ignore[no-untyped-def]
     """Two-variable steps, for problems with the equality constraint ``sum(theta) = 0``.
 
     ``mirror_sign`` 0.0 is plain SMO.  +-1.0 averages every step with its mirror image (Remark
-    6), on a full set whose second half mirrors the first with labels of that sign.
+    6), on a full set whose second half mirrors the first with targets of that sign.
     Returns status, steps done, the missing row, violation, and the two ends of (26).
     """
-    half = len(beta) // 2
+    half = len(theta) // 2
     steps = 0
     while True:
-        i, j, most, least = _ends(beta, gradient, labels, upper, active)
+        i, j, most, least = _ends(theta, values, low, high, below, above, active)
         violation = most - least if i >= 0 and j >= 0 else 0.0
         if violation <= tol:
             return CONVERGED, steps, -1, max(violation, 0.0), most, least
@@ -128,61 +158,63 @@ def pair_steps(  # type: ignore[no-untyped-def]
         last_used[slot[i]] = clock + steps
         row_i = cache[slot[i]]
         if second_order:
-            j = _best_partner(row_i, i, most, beta, gradient, labels, upper, diagonal, active)
+            j = _best_partner(row_i, i, most, theta, values, low, below, above, diagonal, active)
         if slot[j] < 0:
             return MISSING_ROW, steps, j, violation, most, least
         last_used[slot[j]] = clock + steps
         row_j = cache[slot[j]]
 
         curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
-        step = (most + labels[j] * gradient[j]) / curvature
-        room_i = _room(i, 1.0, beta, labels, upper)
-        room_j = _room(j, -1.0, beta, labels, upper)
-        step = min(step, room_i, room_j)
-        if beta[i] + step == beta[i] and beta[j] + step == beta[j]:
+        wanted = most - (fall_target(theta[j], low[j], below[j], above[j]) - values[j])
+        room_i = room_to_rise(theta[i], high[i], below[i], above[i])
+        room_j = room_to_fall(theta[j], low[j], below[j], above[j])
+        step = min(wanted / curvature, room_i, room_j)
+        if theta[i] + step == theta[i] and theta[j] - step == theta[j]:
             return STALLED, steps, -1, violation, most, least
         steps += 1
         if mirror_sign == 0.0:
-            _move(i, 1.0, step, room_i, beta, labels, upper)
-            _move(j, -1.0, step, room_j, beta, labels, upper)
+            bend_i = theta[i] < 0.0 and below[i] != above[i]
+            bend_j = theta[j] > 0.0 and below[j] != above[j]
+            theta[i] = _landing(theta[i], step, room_i, bend_i, high[i])
+            theta[j] = _landing(theta[j], -step, room_j, bend_j, low[j])
             for k in active:
-                gradient[k] += labels[k] * step * (row_i[k] - row_j[k])
+                values[k] += step * (row_i[k] - row_j[k])
         else:
             share = 0.5 * step
             mirror_i = i + half if i < half else i - half
             mirror_j = j + half if j < half else j - half
-            for p in (i, mirror_i):
-                beta[p] = _snapped(beta[p] + labels[i] * share, upper[p])
-            for p in (j, mirror_j):
-                beta[p] = _snapped(beta[p] - labels[j] * share, upper[p])
+            theta[i] = _snapped(theta[i] + share, low[i], high[i])
+            theta[mirror_i] = _snapped(
+                theta[mirror_i] + mirror_sign * share, low[mirror_i], high[mirror_i]
+            )
+            theta[j] = _snapped(theta[j] - share, low[j], high[j])
+            theta[mirror_j] = _snapped(
+                theta[mirror_j] - mirror_sign * share, low[mirror_j], high[mirror_j]
+            )
             for k in active:
                 mirror_k = k + half if k < half else k - half
                 change_i = row_i[k] + mirror_sign * row_i[mirror_k]
                 change_j = row_j[k] + mirror_sign * row_j[mirror_k]
-                gradient[k] += labels[k] * share * (change_i - change_j)
+                values[k] += share * (change_i - change_j)
 
 
 @njit(cache=True, nogil=True)
-def _single_violation(beta, gradient, upper):  # type: ignore[no-untyped-def]
-    if gradient < 0.0:
-        return -gradient if beta < upper else 0.0
-    return gradient if beta > 0.0 else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _single_gain(beta, gradient, upper, diagonal):  # type: ignore[no-untyped-def]
-    """Decrease of the objective by the best step of one variable inside its box."""
-    wanted = -gradient / max(diagonal, _FLAT)
-    step = min(max(wanted, -beta), upper - beta)
-    return -step * (gradient + 0.5 * diagonal * step)
+def _single_gain(theta, value, curvature, low, high, below, above):  # type: ignore[no-untyped-def]
+    """Decrease of the objective by the best step of one variable."""
+    moved = best_value(theta, value, max(curvature, _FLAT), low, high, below, above)
+    over, under = max(moved, 0.0) - max(theta, 0.0), min(moved, 0.0) - min(theta, 0.0)
+    step = moved - theta
+    return (above - value) * over + (below - value) * under - 0.5 * curvature * step * step
 
 
 @njit(cache=True, nogil=True)
 def single_steps(  # type: ignore[no-untyped-def]
-    beta,
-    gradient,
-    labels,
-    upper,
+    theta,
+    values,
+    low,
+    high,
+    below,
+    above,
     diagonal,
     active,
     cache,
@@ -206,15 +238,17 @@ def single_steps(  # type: ignore[no-untyped-def]
         chosen, best, violation = -1, 0.0, 0.0
         for k in active:
             if moved >= 0:
-                gradient[k] += labels[k] * change * row[k]
-            off = _single_violation(beta[k], gradient[k], upper[k])
+                values[k] += change * row[k]
+            upward = rise_target(theta[k], high[k], below[k], above[k]) - values[k]
+            downward = values[k] - fall_target(theta[k], low[k], below[k], above[k])
+            off = max(upward, downward)
             violation = max(violation, off)
             if off > 0.0:
-                merit = (
-                    _single_gain(beta[k], gradient[k], upper[k], diagonal[k])
-                    if second_order
-                    else off
-                )
+                merit = off
+                if second_order:
+                    merit = _single_gain(
+                        theta[k], values[k], diagonal[k], low[k], high[k], below[k], above[k]
+                    )
                 if merit > best or chosen < 0:
                     best, chosen = merit, k
         moved = -1
@@ -226,30 +260,30 @@ def single_steps(  # type: ignore[no-untyped-def]
             return MISSING_ROW, steps, chosen, violation
         last_used[slot[chosen]] = clock + steps
         row = cache[slot[chosen]]
-        old = beta[chosen]
-        wanted = old - gradient[chosen] / max(diagonal[chosen], _FLAT)
-        beta[chosen] = min(max(wanted, 0.0), upper[chosen])
-        if beta[chosen] == old:
+        old = theta[chosen]
+        theta[chosen] = best_value(
+            old,
+            values[chosen],
+            max(diagonal[chosen], _FLAT),
+            low[chosen],
+            high[chosen],
+            below[chosen],
+            above[chosen],
+        )
+        if theta[chosen] == old:
             return STALLED, steps, -1, violation
-        moved, change = chosen, labels[chosen] * (beta[chosen] - old)
+        moved, change = chosen, theta[chosen] - old
         steps += 1
 
 
 @njit(cache=True, nogil=True)
-def count_unshrinkable(  # type: ignore[no-untyped-def]
-    beta, gradient, labels, upper, active, has_bias, most, least, keep
-):
-    """Mark in ``keep`` the variables that may still move soon; the rest sit firmly on a bound."""
+def count_unshrinkable(theta, values, low, high, below, above, active, most, least, keep):  # type: ignore[no-untyped-def]
+    """Mark in ``keep`` the variables that may still move soon; the rest sit firmly."""
     kept = 0
     for place, i in enumerate(active):
-        at_zero, at_upper = beta[i] <= 0.0, beta[i] >= upper[i]
-        if has_bias:
-            score = -labels[i] * gradient[i]
-            rises_only = at_zero if labels[i] > 0.0 else at_upper
-            falls_only = at_upper if labels[i] > 0.0 else at_zero
-            firm = (rises_only and score < least) or (falls_only and score > most)
-        else:
-            firm = (at_zero and gradient[i] > most) or (at_upper and -gradient[i] > most)
+        upward = rise_target(theta[i], high[i], below[i], above[i]) - values[i]
+        downward = fall_target(theta[i], low[i], below[i], above[i]) - values[i]
+        firm = upward < least and downward > most
         keep[place] = not firm
         kept += not firm
     return kept

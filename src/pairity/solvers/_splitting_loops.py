@@ -9,15 +9,16 @@ __all__ = ["grid_violation", "project_cells"]
 
 
 @njit(cache=True, nogil=True)
-def project_cells(point, step, low, high, bend, feasible, reflected):  # type: ignore[no-untyped-def]
+def project_cells(point, step, low, bend, high, below, above, feasible, reflected):  # type: ignore[no-untyped-def]
     """Prox of every cell into ``feasible`` (Z), and ``2 Z - point`` into ``reflected``."""
     for i in range(point.shape[0]):
         for j in range(point.shape[1]):
             x = point[i, j]
-            if x + step <= bend[i, j]:
-                z = x + step
-            elif x - step >= bend[i, j]:
-                z = x - step
+            up, down = x + step * below[i, j], x + step * above[i, j]
+            if up <= bend[i, j]:
+                z = up
+            elif down >= bend[i, j]:
+                z = down
             else:
                 z = bend[i, j]
             z = min(max(z, low[i, j]), high[i, j])
@@ -26,11 +27,11 @@ def project_cells(point, step, low, high, bend, feasible, reflected):  # type: i
 
 
 @njit(cache=True, nogil=True)
-def grid_violation(feasible, values, low, high, bend):  # type: ignore[no-untyped-def]
+def grid_violation(feasible, values, low, bend, high, below, above):  # type: ignore[no-untyped-def]
     """Ends of the bias interval over all observed cells, from decision values on the grid.
 
-    A cell below its bend may rise towards decision +1, one above it towards -1 (the decision at
-    which the slope changes sign); likewise for falling.  The lower triangle mirrors the upper one.
+    A cell below its bend may rise towards the decision ``below``, from there on towards ``above``;
+    likewise for falling.  The lower triangle mirrors the upper one.
     Returns ``low end, high end``.
     """
     most, least = -np.inf, np.inf
@@ -40,9 +41,9 @@ def grid_violation(feasible, values, low, high, bend):  # type: ignore[no-untype
                 continue
             z = feasible[i, j]
             if z < high[i, j]:
-                target = 1.0 if z < bend[i, j] else -1.0
+                target = below[i, j] if z < bend[i, j] else above[i, j]
                 most = max(most, target - values[i, j])
             if z > low[i, j]:
-                target = -1.0 if z > bend[i, j] else 1.0
+                target = above[i, j] if z > bend[i, j] else below[i, j]
                 least = min(least, target - values[i, j])
     return most, least

@@ -1,10 +1,10 @@
 """Certificates: how far a solution is from optimal, computed apart from any solver.
 
-For dual variables ``beta`` (``theta = y beta``, ``g = K theta``) a certificate evaluates the
-primal (12) and the dual (13), (20) or (22) at the model that ``beta`` defines, and the KKT
-conditions
+For dual variables theta (``g = K theta``) a certificate evaluates the primal and the dual at the
+model that theta defines, and the KKT conditions: every decision ``g_i + bias`` lies where
+``theta_i`` rests.  For the hinge that is
 
-    y g + y bias >= 1 where beta < upper,      y g + y bias <= 1 where beta > 0.
+    y g + y bias >= 1 where |theta| < C,      y g + y bias <= 1 where |theta| > 0.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pairity.losses.hinge import Hinge
-from pairity.solvers.problem import Problem, Vector
+from pairity.solvers.problem import AnyProblem, SomeLoss, Vector
 
-__all__ = ["Certificate", "bias_interval", "certify", "free_directions"]
+__all__ = ["Certificate", "certify", "middle_of"]
 
 
 @dataclass(frozen=True)
@@ -27,20 +25,22 @@ class Certificate:
     Attributes
     ----------
     primal, dual : float
-        Objective of the primal (12), and of the dual as the paper writes it (a minimum, so
-        that ``primal + dual`` is the duality gap).
+        Objective of the primal (12) or (41), and of the dual as the paper writes it (a minimum,
+        so that ``primal + dual`` is the duality gap).
     gap, relative_gap : float
         ``primal + dual``, and the same over the primal.
     violation : float
-        Largest violation of the KKT conditions: with a bias, by how much the lower end of the
-        bias interval exceeds the upper (the maximal violating pair of (26)); without, the
-        largest projected gradient.
+        Largest violation of the KKT conditions.  Hinge and epsilon-insensitive losses: with a
+        bias, by how much the lower end of the bias interval exceeds the upper (the maximal
+        violating pair of (26)); without, the largest projected gradient.  Squared loss: the
+        relative residual of the linear system.  Logistic loss: the largest difference of a dual
+        variable, over its bound, from the probability it stands for.
     bias_low, bias_high : float
         Ends of the interval of optimal biases; both 0 without a bias.
     bias : float
         Midpoint of the interval, or its finite end, or exactly 0.0 without a bias.
     n_support, n_bounded : int
-        Dual variables above 0, and at their upper bound.
+        Dual variables other than 0, and at an outer bound.
     tol : float
         Violation that was asked for.
     """
@@ -69,30 +69,8 @@ class Certificate:
         )
 
 
-def free_directions(
-    labels: Vector, upper: Vector, beta: Vector
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which variables may still move theta up, and which down: the sets of (26)."""
-    below, above = beta < upper, beta > 0
-    return np.where(labels > 0, below, above), np.where(labels > 0, above, below)
-
-
-def bias_interval(
-    labels: Vector, upper: Vector, beta: Vector, values: Vector
-) -> tuple[float, float]:
-    """Ends of the biases that satisfy the KKT conditions; low > high by the violation if none.
-
-    ``low = max (y - g)`` over variables that may still move theta up, ``high = min (y - g)``
-    over those that may move it down; an end without such variables is infinite.
-    """
-    residual = labels - values
-    may_rise, may_fall = free_directions(labels, upper, beta)
-    low = float(np.max(residual[may_rise], initial=-np.inf))
-    high = float(np.min(residual[may_fall], initial=np.inf))
-    return low, high
-
-
-def _midpoint(low: float, high: float) -> float:
+def middle_of(low: float, high: float) -> float:
+    """Midpoint of an interval of biases, or its finite end, or 0."""
     if np.isfinite(low) and np.isfinite(high):
         return 0.5 * (low + high)
     if np.isfinite(low):
@@ -100,40 +78,34 @@ def _midpoint(low: float, high: float) -> float:
     return high if np.isfinite(high) else 0.0
 
 
-def _projected_violation(problem: Problem, beta: Vector, values: Vector) -> float:
-    gradient = problem.labels * values - 1.0
-    rise = np.max(-gradient[beta < problem.upper], initial=0.0)
-    fall = np.max(gradient[beta > 0], initial=0.0)
-    return float(max(rise, fall))
-
-
-def certify(problem: Problem, beta: Vector, tol: float) -> Certificate:
-    """Evaluate primal, dual, gap and KKT violation of ``beta``."""
-    theta = problem.labels * beta
+def certify(problem: AnyProblem[SomeLoss], theta: Vector, tol: float) -> Certificate:
+    """Evaluate primal, dual, gap and KKT violation of ``theta``."""
+    loss = problem.loss
     values = problem.operator.product(theta)
     low = high = bias = 0.0
     if problem.has_bias:
-        low, high = bias_interval(problem.labels, problem.upper, beta, values)
-        bias = _midpoint(low, high)
-        violation = max(0.0, low - high) if np.isfinite(low - high) else 0.0
+        low, high = loss.bias_interval(theta, values)
+        bias = middle_of(low, high)
+    if problem.has_bias and low > high:
+        violation = low - high
+    elif problem.has_bias and low < high:
+        violation = 0.0
     else:
-        violation = _projected_violation(problem, beta, values)
-    loss = Hinge()
+        violation = loss.violation(theta, values + bias)
     quadratic = 0.5 * float(np.dot(theta, values))
-    risk = float(np.dot(problem.upper, loss.value(problem.labels, values + bias)))
-    primal = quadratic + risk
-    dual = quadratic + float(np.sum(loss.conjugate(beta)))
-    gap = primal + dual
+    primal = quadratic + float(np.sum(loss.value(values + bias)))
+    dual = quadratic + float(np.sum(loss.conjugate(theta)))
+    n_support, n_bounded = loss.support(theta)
     return Certificate(
         primal=primal,
         dual=dual,
-        gap=gap,
-        relative_gap=gap / max(abs(primal), abs(dual), np.finfo(float).tiny),
+        gap=primal + dual,
+        relative_gap=(primal + dual) / max(abs(primal), abs(dual), np.finfo(float).tiny),
         violation=violation,
         bias_low=low,
         bias_high=high,
         bias=bias,
-        n_support=int(np.count_nonzero(beta > 0)),
-        n_bounded=int(np.count_nonzero(beta >= problem.upper)),
+        n_support=n_support,
+        n_bounded=n_bounded,
         tol=tol,
     )

@@ -85,7 +85,8 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
 def _strength(problem: Problem, structure: TensorStructure) -> float:
     """C times a typical kernel value: how far the margins may be bought down."""
     typical = structure.weight * float(structure.gram.diagonal().mean()) ** 2 / 2.0
-    return float(np.median(problem.upper)) * typical
+    loss = problem.loss
+    return float(np.median(np.maximum(loss.high, -loss.low))) * typical / loss.scale
 
 
 def _fitting_set(n_pairs: int, megabytes: float) -> int:
@@ -107,8 +108,8 @@ def solve(
     rough = solve_splitting(problem, chosen.structure, options)
     if rough.reason == INTERRUPTED:
         return rough
-    start = rough.beta if rough.converged else None
+    start = rough.theta if rough.converged else None
     finished = solve_chunking(problem, options, start, chosen.largest_set)
     return Solution(
-        finished.beta, rough.n_iter + finished.n_iter, finished.converged, finished.reason
+        finished.theta, rough.n_iter + finished.n_iter, finished.converged, finished.reason
     )

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.hinge import Hinge
 from pairity.solvers._block_loops import pair_steps_on_block, single_steps_on_block
-from pairity.solvers.certificate import bias_interval, free_directions
 from pairity.solvers.polish import Block, polish
 from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
 from pairity.solvers.smo import feasible_start
@@ -55,27 +53,24 @@ class _Merit:
     relative_gap: float
 
 
-def _measure(problem: Problem, beta: Vector, values: Vector) -> _Merit:
+def _measure(problem: Problem, theta: Vector, values: Vector) -> _Merit:
     """Violation, and by how much each variable is on the wrong side of the middle bias."""
-    labels, upper = problem.labels, problem.upper
-    residual = labels - values
-    may_rise, may_fall = free_directions(labels, upper, beta)
+    loss = problem.loss
+    rise, fall = loss.targets(theta)
     middle = 0.0
     if problem.has_bias:
-        low, high = bias_interval(labels, upper, beta, values)
+        low, high = loss.bias_interval(theta, values)
         if not np.isfinite(low - high):
-            return _Merit(0.0, np.full(len(beta), -np.inf), 0.0)
+            return _Merit(0.0, np.full(len(theta), -np.inf), 0.0)
         middle = 0.5 * (low + high)
         violation = low - high
-    rise = np.where(may_rise, residual - middle, -np.inf)
-    fall = np.where(may_fall, middle - residual, -np.inf)
-    merit = np.maximum(rise, fall)
+    merit = np.maximum(rise - values - middle, values + middle - fall)
     if not problem.has_bias:
         violation = float(merit.max(initial=0.0))
-    quadratic = 0.5 * float(np.dot(labels * beta, values))
-    risk = float(np.dot(upper, Hinge().value(labels, values + middle)))
-    gap = 2.0 * quadratic + risk - float(beta.sum())
-    return _Merit(max(0.0, violation), merit, gap / max(quadratic + risk, 1e-300))
+    quadratic = 0.5 * float(np.dot(theta, values))
+    primal = quadratic + float(np.sum(loss.value(values + middle)))
+    gap = primal + quadratic + float(np.sum(loss.conjugate(theta)))
+    return _Merit(max(0.0, violation), merit, gap / max(primal, 1e-300))
 
 
 def _choose(
@@ -99,7 +94,7 @@ def _solve_inside(
     problem: Problem,
     chosen: NDArray[np.intp],
     block: NDArray[np.float64],
-    beta: Vector,
+    theta: Vector,
     values: Vector,
     tol: float,
     patient: bool,
@@ -110,43 +105,37 @@ def _solve_inside(
     Steps of SMO first; where they take long, the active sets are by then nearly known and one
     polish is exact.
     """
-    labels, upper = problem.labels[chosen], problem.upper[chosen]
-    inside = beta[chosen].copy()
-    lag = values[chosen] - labels
-    outside = values[chosen] - block @ (labels * inside)
+    loss = problem.loss.take(chosen)
+    inside, inside_values = theta[chosen].copy(), values[chosen].copy()
+    outside = inside_values - block @ inside
     steps_on_block = pair_steps_on_block if problem.has_bias else single_steps_on_block
-    far = tol > _INNER_SHARE * _CLOSE  # far from the optimum a rough solve is enough
-    n, n_free = len(chosen), int(np.count_nonzero((inside > 0) & (inside < upper)))
+    far = tol > _INNER_SHARE * _CLOSE * loss.scale  # far from the optimum a rough solve is enough
+    n, n_free = len(chosen), int(np.count_nonzero(loss.is_free(inside)))
     before_polish = _STEPS_BEFORE_POLISH * n + 1000
     if patient:
         before_polish += int(_POLISH_COST * n_free**3 / n)
     total = 0
     for allowance in (before_polish, _MOST_INNER_STEPS):
         allowed = min(allowance, options.max_iter)
-        steps, ended = steps_on_block(block, lag, inside, labels, upper, tol, allowed)
+        steps, ended = steps_on_block(
+            block,
+            inside_values,
+            inside,
+            loss.low,
+            loss.high,
+            loss.below,
+            loss.above,
+            tol,
+            allowed,
+        )
         total += int(steps)
         if ended or far or total >= options.max_iter:
             break
-        polished = _polish_block(problem, block, labels, upper, inside, outside)
+        whole = float(inside.sum()) if problem.has_bias else None
+        polished = polish(Block(block, outside, loss, whole), inside)
         if polished is not None:
             return polished, total, True
     return inside, total, False
-
-
-def _polish_block(
-    problem: Problem,
-    block: NDArray[np.float64],
-    labels: Vector,
-    upper: Vector,
-    beta: Vector,
-    outside: Vector,
-) -> Vector | None:
-    """Exact dual variables of the block, or None."""
-    theta = labels * beta
-    low, high = np.minimum(0.0, labels * upper), np.maximum(0.0, labels * upper)
-    total = float(theta.sum()) if problem.has_bias else None
-    exact = polish(Block(block, outside, labels, low, high, total), theta)
-    return None if exact is None else np.clip(labels * exact, 0.0, upper)
 
 
 def solve_chunking(
@@ -161,19 +150,19 @@ def solve_chunking(
         reason = run.iterate()
     except KeyboardInterrupt:
         reason = INTERRUPTED
-    return Solution(run.beta, run.n_iter, reason == "tolerance reached", reason)
+    return Solution(run.theta, run.n_iter, reason == "tolerance reached", reason)
 
 
 class _Run:
     """State of the rounds: dual variables and decision values of all pairs."""
 
     def __init__(
-        self, problem: Problem, options: SolverOptions, beta: Vector, largest_set: int
+        self, problem: Problem, options: SolverOptions, theta: Vector, largest_set: int
     ) -> None:
         self.problem, self.options = problem, options
-        self.beta = beta
+        self.theta = theta
         self.largest_set = largest_set
-        many = len(beta) > _MANY_PAIRS
+        many = len(theta) > _MANY_PAIRS
         self.working_set = min(_WORKING_SET if many else _WORKING_SET // 2, largest_set)
         self.chosen = np.zeros(0, dtype=np.intp)
         self._memory = np.zeros(0)
@@ -184,14 +173,14 @@ class _Run:
 
     def refresh(self) -> None:
         """Decision values from scratch: one full product."""
-        self.values = self.problem.operator.product(self.problem.labels * self.beta)
+        self.values = self.problem.operator.product(self.theta)
         self.fresh = True
 
     def iterate(self) -> str:
         """Rounds until the tolerance is reached, or a reason why not."""
         options = self.options
         while True:
-            state = _measure(self.problem, self.beta, self.values)
+            state = _measure(self.problem, self.theta, self.values)
             if options.report is not None:
                 options.report(f"chunking, step {self.n_iter}", state.violation)
             if state.violation <= options.tol:
@@ -216,8 +205,7 @@ class _Run:
         return self.problem.operator.block(chosen, chosen, out=out)
 
     def _is_idle(self) -> bool:
-        theta = self.problem.labels * self.beta
-        objective = 0.5 * float(np.dot(theta, self.values)) - float(self.beta.sum())
+        objective = self.problem.objective(self.theta, self.values)
         better = objective < self.objective - 1e-14 * abs(objective)
         self.idle_rounds = 0 if better else self.idle_rounds + 1
         self.objective = min(self.objective, objective)
@@ -225,12 +213,12 @@ class _Run:
 
     def _round(self, state: _Merit) -> None:
         """Choose a working set, solve on it, and bring all decision values up to date."""
-        problem, beta = self.problem, self.beta
-        free = (beta > 0) & (beta < problem.upper)
+        problem, theta = self.problem, self.theta
+        free = problem.loss.is_free(theta)
         if np.count_nonzero(free) > _KEPT_SHARE * self.working_set:
             self.working_set = min(2 * self.working_set, self.largest_set)
         self.chosen = chosen = _choose(state.merit, free, self.chosen, self.working_set)
-        if len(chosen) == len(beta):
+        if len(chosen) == len(theta):
             tol = 0.9 * self.options.tol
         else:
             tol = max(_INNER_SHARE * state.violation, 0.5 * self.options.tol)
@@ -238,12 +226,12 @@ class _Run:
             tol = 1e-3 * self.options.tol
         block = self._block(chosen)
         inside, steps, polished = _solve_inside(
-            problem, chosen, block, beta, self.values, tol, self.patient, self.options
+            problem, chosen, block, theta, self.values, tol, self.patient, self.options
         )
         self.patient = self.patient and not polished
-        change = np.zeros(len(beta))
-        change[chosen] = problem.labels[chosen] * (inside - beta[chosen])
-        beta[chosen] = inside
+        change = np.zeros(len(theta))
+        change[chosen] = inside - theta[chosen]
+        theta[chosen] = inside
         self.values += problem.operator.product(change)
         self.fresh = False
         self.n_iter += max(1, steps)

@@ -13,28 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-__all__ = ["Block", "polish"]
+from pairity.losses.base import Vector
+from pairity.losses.piecewise import PiecewiseLinear
 
-Vector = NDArray[np.float64]
+__all__ = ["Block", "polish"]
 
 _MOST_ROUNDS = 25
 _JITTER = 1e-12
-#: Differences up to this, of decision values or relative to the largest variable, are rounding.
+#: Differences up to this, relative to the size of targets or of variables, are rounding.
 _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
 class Block:
-    """Part of a problem: ``values = gram theta + outside``, ``low <= theta <= high``.
+    """Part of a problem: ``values = gram theta + outside``, and the losses of its rows.
 
     ``total`` is what the sum of theta must be, or None where there is no bias.
     """
 
     gram: NDArray[np.float64]
     outside: Vector
-    labels: Vector
-    low: Vector
-    high: Vector
+    loss: PiecewiseLinear
     total: float | None
 
 
@@ -103,38 +102,77 @@ class _FreeSystem:
         solution[added] = small[:n_added]
 
 
+@dataclass
+class _Sides:
+    """Where each variable is: inside its lower or upper piece (free), or fixed at a value."""
+
+    in_lower: NDArray[np.bool_]
+    in_upper: NDArray[np.bool_]
+    fixed: Vector  # 0 where free
+
+    @classmethod
+    def of(cls, loss: PiecewiseLinear, theta: Vector) -> _Sides:
+        free = loss.is_free(theta)
+        fixed = np.where(theta <= loss.low, loss.low, np.where(theta >= loss.high, loss.high, 0.0))
+        return cls(free & (theta < 0), free & (theta >= 0), np.where(free, 0.0, fixed))
+
+    @property
+    def free(self) -> NDArray[np.bool_]:
+        return self.in_lower | self.in_upper
+
+    def targets(self, loss: PiecewiseLinear) -> Vector:
+        """Decision at which each free variable rests."""
+        return np.where(self.in_lower, loss.below, loss.above)
+
+    def moved(self, loss: PiecewiseLinear, candidate: Vector, decisions: Vector) -> _Sides | None:
+        """Sides after those that left their piece, or are pulled into one, have changed; or None."""
+        slack = _ROUNDING * float(np.abs(candidate).max(initial=0.0))
+        rounding = _ROUNDING * loss.scale
+        bent = loss.below != loss.above
+        floor = np.where(self.in_upper & bent, 0.0, loss.low)
+        roof = np.where(self.in_lower & bent, 0.0, loss.high)
+        sunk = self.free & (candidate < floor - slack)
+        risen = self.free & (candidate > roof + slack)
+        rise, fall = loss.targets(self.fixed)
+        up = ~self.free & (rise - decisions > rounding)
+        down = ~self.free & (decisions - fall > rounding)
+        if not (sunk | risen | up | down).any():
+            return None
+        left = sunk | risen
+        negative = self.fixed < 0
+        return _Sides(
+            (self.in_lower & ~left) | (up & negative) | (down & ~(self.fixed > 0)),
+            (self.in_upper & ~left) | (up & ~negative) | (down & (self.fixed > 0)),
+            np.where(sunk, floor, np.where(risen, roof, np.where(up | down, 0.0, self.fixed))),
+        )
+
+
 def polish(block: Block, theta: Vector) -> Vector | None:
     """Exact theta of the block from a good guess of its active sets; None if they do not settle."""
     system = _FreeSystem(block.gram)
-    at_low, at_high = theta <= block.low, theta >= block.high
+    loss = block.loss
+    sides: _Sides | None = _Sides.of(loss, theta)
     for _ in range(_MOST_ROUNDS):
-        free = ~(at_low | at_high)
-        if not free.any() and block.total is not None:
+        assert sides is not None
+        if not sides.free.any() and block.total is not None:
             return None  # no variable to read the bias off
-        fixed = np.where(at_low, block.low, np.where(at_high, block.high, 0.0))
         try:
-            candidate, bias = _solve_free(block, system, free, fixed)
+            candidate, bias = _solve_free(block, system, sides)
         except LinAlgError:
             return None
-        residual = block.labels - block.gram @ candidate - block.outside - bias
-        slack = _ROUNDING * float(np.abs(candidate).max(initial=0.0))
-        leaves_down = free & (candidate < block.low - slack)
-        leaves_up = free & (candidate > block.high + slack)
-        pulled = (at_low & (residual > _ROUNDING)) | (at_high & (residual < -_ROUNDING))
-        if not (leaves_down | leaves_up | pulled).any():
-            return np.clip(candidate, block.low, block.high)
-        at_low = (at_low & ~pulled) | leaves_down
-        at_high = (at_high & ~pulled) | leaves_up
+        decisions = block.gram @ candidate + block.outside + bias
+        sides = sides.moved(loss, candidate, decisions)
+        if sides is None:
+            return np.clip(candidate, loss.low, loss.high)
     return None
 
 
-def _solve_free(
-    block: Block, system: _FreeSystem, free: NDArray[np.bool_], fixed: Vector
-) -> tuple[Vector, float]:
+def _solve_free(block: Block, system: _FreeSystem, sides: _Sides) -> tuple[Vector, float]:
     """Free variables and bias for given fixed ones."""
+    free, fixed = sides.free, sides.fixed
     if not free.any():
         return fixed, 0.0
-    right = block.labels - block.outside - block.gram @ fixed
+    right = sides.targets(block.loss) - block.outside - block.gram @ fixed
     answers = system.solve(free, np.column_stack([right, np.ones(len(right))]))
     solution, border = answers.T
     bias = 0.0

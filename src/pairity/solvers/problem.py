@@ -1,39 +1,47 @@
-"""The quadratic problems of the paper, and what a solver returns.
+"""The problems of the paper in one form, and what a solver returns.
 
-One form serves all of them: with ``theta = y * beta``
+With one signed dual variable theta per row (``y beta`` of a classifier, ``alpha_hat - alpha`` of a
+regression) all of them are
 
-    minimise   1/2 theta' K theta - sum(beta)
-    subject to 0 <= beta <= upper,   and   sum(theta) = 0 if there is a bias.
+    minimise   1/2 theta' K theta + sum_i h_i(theta_i)
+    subject to sum(theta) = 0 if there is a bias,
 
-========  =====================  ===========  ======  =======
-problem   pairs                  kernel       upper   bias
-========  =====================  ===========  ======  =======
-(13)      I: rows and mirrored   K^o          C       yes
-(20)      J: rows as given       balanced     2C      yes
-(22)      J: rows as given       skew         2C      no (0)
-none      rows as given          K            C       yes
-========  =====================  ===========  ======  =======
+where ``h_i`` is the dual term of a loss (:mod:`pairity.losses`) and holds the bounds.
+
+===========  =====================  ===========  ==========  =======
+problem      pairs                  kernel       weight      bias
+===========  =====================  ===========  ==========  =======
+(13), (42)   I: rows and mirrored   K^o          C           yes
+(20)         J: rows as given       balanced     2C          yes
+(22)         J: rows as given       skew         2C          no (0)
+none         rows as given          K            C           yes
+===========  =====================  ===========  ==========  =======
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
+from pairity.losses.base import Loss, Vector
+from pairity.losses.piecewise import PiecewiseLinear
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
 __all__ = [
     "INTERRUPTED",
+    "AnyProblem",
     "Iterate",
     "Problem",
     "Solution",
     "SolverOptions",
+    "SomeLoss",
+    "Vector",
     "full_problem",
     "halved_problem",
 ]
@@ -41,41 +49,48 @@ __all__ = [
 #: Why a solver stopped, when the user asked it to.
 INTERRUPTED = "interrupted"
 
-
-Vector = NDArray[np.float64]
+SomeLoss = TypeVar("SomeLoss", bound=Loss)
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A box-constrained dual with or without the equality constraint of a bias."""
+class AnyProblem(Generic[SomeLoss]):
+    """A kernel operator, the losses of its rows, and whether there is a bias."""
 
     operator: PairOperator
-    labels: Vector  # (n,), -1.0 or +1.0
-    upper: Vector  # (n,)
+    loss: SomeLoss
     has_bias: bool
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.loss)
 
-    def objective(self, beta: Vector, gradient: Vector) -> float:
-        """Dual value from the gradient ``y * (K theta) - 1``: half of ``sum beta (gradient - 1)``."""
-        return 0.5 * float(np.dot(beta, gradient - 1.0))
+    def objective(self, theta: Vector, values: Vector) -> float:
+        """Dual value, from ``values = K theta``."""
+        return 0.5 * float(np.dot(theta, values)) + float(np.sum(self.loss.conjugate(theta)))
+
+
+#: A problem whose dual is a quadratic with bounds: hinge and epsilon-insensitive losses.
+Problem = AnyProblem[PiecewiseLinear]
 
 
 @dataclass(frozen=True)
 class Iterate:
     """What a callback sees after a step: dual variables of the training set, and how good.
 
-    ``alpha`` are the dual variables (over I for the full set, over J for the halved one),
+    ``theta`` are the signed dual variables (over I for the full set, over J for the halved one),
     ``objective`` the dual value as the paper writes it, ``violation`` the largest KKT violation
     and ``bias`` the one determined at this step.
     """
 
     iteration: int
-    alpha: Vector
+    theta: Vector
     objective: float
     violation: float
     bias: float
+
+    @property
+    def alpha(self) -> Vector:
+        """Sizes of the dual variables: alpha of (13); alpha or alpha_hat of (42), by the sign."""
+        return np.abs(self.theta)
 
 
 @dataclass(frozen=True)
@@ -99,28 +114,27 @@ class SolverOptions:
 class Solution:
     """Dual variables found by a solver; how good they are is for the certificate to say."""
 
-    beta: Vector
+    theta: Vector
     n_iter: int
     converged: bool
     reason: str
 
 
 def halved_problem(
-    kernel: Kernel, pairs: Pairs, labels: Vector, box: Vector, parity: Parity | None
-) -> Problem:
+    kernel: Kernel, pairs: Pairs, loss: SomeLoss, parity: Parity | None
+) -> AnyProblem[SomeLoss]:
     """(20) for EVEN, (22) for ODD; with no parity the ordinary machine on the rows as given.
 
-    ``box`` is C times the weight of each row; it is doubled on the halved set (Theorem 2).
+    ``loss`` has the weights of the full set (C); they are doubled on the halved set (Theorem 2).
     """
-    factor = 1.0 if parity is None else 2.0
-    return Problem(PairOperator(kernel, pairs), labels, factor * box, parity is not Parity.ODD)
+    if parity is not None:
+        loss = loss.times(2.0)
+    return AnyProblem(PairOperator(kernel, pairs), loss, parity is not Parity.ODD)
 
 
 def full_problem(
-    kernel: Kernel, pairs: Pairs, labels: Vector, box: Vector, parity: Parity
-) -> Problem:
-    """(13) on the rows followed by their mirror images."""
-    mirrored = np.concatenate([labels, parity.sign * labels])
-    return Problem(
-        PairOperator(kernel, pairs.with_mirrored()), mirrored, np.concatenate([box, box]), True
-    )
+    kernel: Kernel, pairs: Pairs, loss: SomeLoss, parity: Parity
+) -> AnyProblem[SomeLoss]:
+    """(13) or (42) on the rows followed by their mirror images."""
+    mirrored = loss.with_mirrored(parity.sign)
+    return AnyProblem(PairOperator(kernel, pairs.with_mirrored()), mirrored, True)

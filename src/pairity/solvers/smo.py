@@ -29,59 +29,63 @@ from pairity.solvers.row_cache import RowCache
 
 __all__ = ["balanced", "feasible_start", "solve_smo"]
 
-#: Tolerances below this call for a gradient free of the drift of many updates.
+#: Tolerances below this call for decision values free of the drift of many updates.
 _DRIFT = 1e-6
 #: Candidates looked at when rows are fetched ahead of need.
 _LOOKAHEAD = 256
 
 
 def feasible_start(problem: Problem, start: Vector | None) -> Vector:
-    """Dual variables inside the box, with ``sum(theta) = 0`` where there is a bias."""
+    """Dual variables inside their bounds, with ``sum(theta) = 0`` where there is a bias."""
     if start is None:
         return np.zeros(len(problem))
-    return balanced(problem, np.clip(np.asarray(start, dtype=np.float64), 0.0, problem.upper))
+    start = np.asarray(start, dtype=np.float64)
+    return balanced(problem, np.clip(start, problem.loss.low, problem.loss.high))
 
 
-def balanced(problem: Problem, beta: Vector) -> Vector:
-    """Take the surplus of one side off its variables between the bounds, then off all of them."""
+def balanced(problem: Problem, theta: Vector) -> Vector:
+    """Take the surplus of one sign off its variables between the bounds, then off all of them."""
     if not problem.has_bias:
-        return beta
-    beta = beta.copy()
-    surplus = float(np.dot(problem.labels, beta))
-    side = problem.labels * surplus > 0
-    between = side & (beta > 0) & (beta < problem.upper)
-    for group in (between, side):
-        available = float(beta[group].sum())
+        return theta
+    theta = theta.copy()
+    surplus = float(theta.sum())
+    side = theta * surplus > 0
+    for group in (side & problem.loss.is_free(theta), side):
+        available = float(np.abs(theta[group]).sum())
         taken = min(abs(surplus), available)
         if taken > 0:
-            beta[group] *= 1.0 - taken / available
-            surplus = float(np.dot(problem.labels, beta))
-        if abs(surplus) <= 1e-12 * max(1.0, float(beta.sum())):
+            theta[group] *= 1.0 - taken / available
+            surplus = float(theta.sum())
+        if abs(surplus) <= 1e-12 * max(1.0, float(np.abs(theta).sum())):
             break
-    return beta
+    return theta
 
 
 class _State:
-    """Variables, gradient and active set of a run."""
+    """Variables, decision values and active set of a run."""
 
-    def __init__(self, problem: Problem, options: SolverOptions, beta: Vector) -> None:
+    def __init__(self, problem: Problem, options: SolverOptions, theta: Vector) -> None:
         self.problem, self.options = problem, options
-        self.beta = beta
+        self.theta = theta
         self.n_iter = 0
-        self.gradient = -np.ones(len(problem))
-        if beta.any():
-            self.refresh_gradient()
+        self.values = np.zeros(len(problem))
+        if theta.any():
+            self.refresh_values()
         self.diagonal = np.ascontiguousarray(problem.operator.diagonal())
         self.active = np.arange(len(problem))
         self.fresh_at = 0
         self.cache = RowCache(problem.operator, options.cache_size)
         self.violation, self.most, self.least = np.inf, np.inf, -np.inf
 
-    def refresh_gradient(self) -> None:
-        """Gradient of every variable, from scratch."""
-        values = self.problem.operator.product(self.problem.labels * self.beta)
-        self.gradient = self.problem.labels * values - 1.0
+    def refresh_values(self) -> None:
+        """Decision values of every row, from scratch."""
+        self.values = self.problem.operator.product(self.theta)
         self.fresh_at = self.n_iter
+
+    @property
+    def _terms(self) -> tuple[Vector, Vector, Vector, Vector, Vector, Vector]:
+        loss = self.problem.loss
+        return self.theta, self.values, loss.low, loss.high, loss.below, loss.above
 
     @property
     def settled(self) -> bool:
@@ -92,10 +96,7 @@ class _State:
     def run(self, max_steps: int) -> int:
         """Run the loop for at most that many steps; return its status."""
         shared = (
-            self.beta,
-            self.gradient,
-            self.problem.labels,
-            self.problem.upper,
+            *self._terms,
             self.diagonal,
             self.active,
             self.cache.rows,
@@ -119,14 +120,9 @@ class _State:
 
     def _likely_next(self) -> np.ndarray:
         """Variables with large violations: their rows will be asked for soon."""
-        labels, gradient, beta = self.problem.labels, self.gradient, self.beta
-        score = -gradient if not self.problem.has_bias else -labels * gradient
-        rises = (
-            (beta < self.problem.upper)
-            if not self.problem.has_bias
-            else np.where(labels > 0, beta < self.problem.upper, beta > 0)
-        )
-        merit = np.where(rises, score, -score)[self.active]
+        middle = self.bias
+        rise, fall = self.problem.loss.targets(self.theta)
+        merit = np.maximum(rise - self.values - middle, self.values + middle - fall)[self.active]
         if len(merit) > _LOOKAHEAD:
             chosen = np.argpartition(-merit, _LOOKAHEAD)[:_LOOKAHEAD]
             chosen = chosen[np.argsort(-merit[chosen], kind="stable")]
@@ -136,24 +132,14 @@ class _State:
     def shrink(self) -> None:
         """Set aside what sits firmly on a bound."""
         keep = np.zeros(len(self.active), dtype=np.bool_)
-        kept = count_unshrinkable(
-            self.beta,
-            self.gradient,
-            self.problem.labels,
-            self.problem.upper,
-            self.active,
-            self.problem.has_bias,
-            self.most,
-            self.least,
-            keep,
-        )
+        kept = count_unshrinkable(*self._terms, self.active, self.most, self.least, keep)
         if kept < 0.9 * len(self.active):
             self.active = self.active[keep]
 
     def unshrink(self) -> None:
-        """Bring every variable back, with a fresh gradient."""
+        """Bring every variable back, with fresh decision values."""
         self.active = np.arange(len(self.problem))
-        self.refresh_gradient()
+        self.refresh_values()
 
     @property
     def bias(self) -> float:
@@ -170,7 +156,7 @@ def solve_smo(problem: Problem, options: SolverOptions, start: Vector | None = N
         reason = _run_to_the_end(state, problem, options)
     except KeyboardInterrupt:
         reason = INTERRUPTED
-    return Solution(state.beta, state.n_iter, reason == "tolerance reached", reason)
+    return Solution(state.theta, state.n_iter, reason == "tolerance reached", reason)
 
 
 def _run_to_the_end(state: _State, problem: Problem, options: SolverOptions) -> str:
@@ -204,8 +190,8 @@ def _run_to_the_end(state: _State, problem: Problem, options: SolverOptions) -> 
 def _iterate(state: _State) -> Iterate:
     return Iterate(
         iteration=state.n_iter,
-        alpha=state.beta.copy(),
-        objective=state.problem.objective(state.beta, state.gradient),
+        theta=state.theta.copy(),
+        objective=state.problem.objective(state.theta, state.values),
         violation=state.violation,
         bias=state.bias,
     )

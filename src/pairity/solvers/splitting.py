@@ -14,7 +14,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.hinge import HingeCells
+from pairity.losses.cells import Cells, combine, spread_over_rows
+from pairity.losses.piecewise import PiecewiseLinear
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.solvers._splitting_loops import grid_violation, project_cells
 from pairity.solvers.anderson import AndersonAcceleration
@@ -33,7 +34,7 @@ _SNAP = 1e-6
 #: solver is quicker than more rounds.
 _WORTH_CHECKING, _GOOD_ENOUGH = 3.0, 5.0
 _ROUNDS_BETWEEN_ESTIMATES, _ROUNDS_BETWEEN_CHECKS, _MOST_CHECKS = 2, 6, 6
-#: A violation (in units of the margin) above this after so many rounds: another solver is quicker.
+#: A violation (in units of the targets) above this after so many rounds: another solver is quicker.
 _USEFUL, _ROUNDS_TO_SHOW_PROMISE = 0.5, 100
 
 
@@ -46,43 +47,36 @@ class _Grid:
     """
 
     cell: NDArray[np.intp]  # flat upper-triangle place of each row
-    signs: Vector  # +-1: sign of theta of the row inside its cell
-    n_objects: int
-    positive: Vector  # (m, m): summed upper bounds of observations of +1
-    negative: Vector
-    share: Vector  # 1/2 off the diagonal, 1 on it
+    signs: Vector  # +-1: whether the row is written as its cell, or swapped (odd parity)
+    loss: PiecewiseLinear  # of the rows, written as their cells
+    cells: Cells  # (m, m), bounds of matrix entries
 
     @classmethod
-    def of(cls, problem: Problem, parity_sign: float) -> _Grid:
-        """Add up the observations of each unordered pair."""
+    def of(cls, problem: Problem, parity_sign: float) -> _Grid | None:
+        """Add up the observations of each unordered pair; None where they do not fit a cell."""
         pairs, m = problem.operator.left, problem.operator.left.n_objects
         swapped = pairs.first > pairs.second
         low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
         cell = low * m + high
-        signs = problem.labels * np.where(swapped, parity_sign, 1.0)
-        share = np.full((m, m), 0.5)
-        np.fill_diagonal(share, 1.0)
-        sums = [
-            np.bincount(cell, np.where(signs * side > 0, problem.upper, 0.0), m * m).reshape(m, m)
-            for side in (1.0, -1.0)
-        ]
+        signs = np.where(swapped, parity_sign, 1.0)
+        loss = problem.loss.signed(signs)
+        combined = combine(loss, cell, m * m)
+        if combined is None:
+            return None
+        plain = Cells(*(part.reshape(m, m) for part in combined.parts()))
+        mirrored = Cells(*(part.T for part in plain.swapped(parity_sign).parts()))
         upper = np.triu(np.ones((m, m), dtype=np.bool_))
-        mirrored = [sums[0].T, sums[1].T] if parity_sign > 0 else [sums[1].T, sums[0].T]
-        positive, negative = (
-            np.where(upper, plain, other) for plain, other in zip(sums, mirrored, strict=True)
-        )
-        return cls(cell, signs, m, positive * share, negative * share, share)
+        share = np.where(np.eye(m, dtype=np.bool_), 1.0, 0.5)
+        both = [
+            np.where(upper, one, two)
+            for one, two in zip(plain.parts(), mirrored.parts(), strict=True)
+        ]
+        bounds = [share * part for part in both[:3]]
+        return cls(cell, signs, loss, Cells(*bounds, *both[3:]))
 
-    def to_rows(self, problem: Problem, feasible: Vector) -> Vector:
+    def to_rows(self, feasible: Vector) -> Vector:
         """Dual variable of each row: its share of its cell."""
-        cells = HingeCells(self.positive.ravel()[self.cell], self.negative.ravel()[self.cell])
-        plus, minus = cells.split(feasible.ravel()[self.cell])
-        used = np.where(self.signs > 0, plus, minus)
-        available = np.where(self.signs > 0, cells.positive, cells.negative)
-        part = used / np.where(available > 0, available, 1.0)
-        part[part < _SNAP] = 0.0  # what single precision puts on a bound is on the bound
-        part[part > 1.0 - _SNAP] = 1.0
-        return problem.upper * part
+        return self.signs * spread_over_rows(self.loss, self.cells, self.cell, feasible, _SNAP)
 
 
 def solve_splitting(
@@ -95,18 +89,19 @@ def solve_splitting(
     The result is feasible; the last digits are for a finishing solver that starts from it.
     ``converged`` says whether it is worth starting from.
     """
-    spectral = SpectralGrid(structure, constrained=problem.has_bias)
     grid = _Grid.of(problem, structure.parity.sign)
-    run = _Run(spectral, grid, options, problem)
+    if grid is None:
+        reason = "a pair with more than one target does not fit the grid"
+        return Solution(np.zeros(len(problem)), 0, False, reason)
+    run = _Run(SpectralGrid(structure), grid, options, problem)
     reason = "not worth starting from"
     try:
         if run.iterate():
             reason = "close to the optimum"
     except KeyboardInterrupt:
         reason = INTERRUPTED
-    feasible = run.feasible.astype(np.float64)
-    beta = balanced(problem, grid.to_rows(problem, feasible))
-    return Solution(beta, run.rounds, reason == "close to the optimum", reason)
+    theta = balanced(problem, grid.to_rows(run.feasible.astype(np.float64)))
+    return Solution(theta, run.rounds, reason == "close to the optimum", reason)
 
 
 class _Run:
@@ -118,13 +113,11 @@ class _Run:
         self.spectral, self.options, self.has_bias = spectral, options, problem.has_bias
         self.tol, self.rounds = options.tol, 0
         self.dtype: type[np.floating] = np.float32 if options.single_precision else np.float64
-        cells = HingeCells(grid.positive, grid.negative)
-        self.low, self.high, self.bend = (
-            part.astype(self.dtype) for part in (cells.low, cells.high, cells.bend)
-        )
-        bound = float(np.median(problem.upper)) / 2.0
+        self.cells = tuple(part.astype(self.dtype) for part in grid.cells.parts())
+        self.scale = problem.loss.scale
+        bound = float(np.median(problem.loss.high - problem.loss.low)) / 2.0 / self.scale
         self.rho = float(np.sqrt(spectral.typical_eigenvalue())) * 0.5 / np.sqrt(bound)
-        shape = (grid.n_objects, grid.n_objects)
+        shape = grid.cells.low.shape
         self.point: Array = np.zeros(shape, self.dtype)
         self.feasible = np.zeros(shape, self.dtype)
         self.reflected = np.zeros(shape, self.dtype)
@@ -136,16 +129,10 @@ class _Run:
         for rounds in range(1, _MOST_ROUNDS + 1):
             self.rounds = rounds
             before = self.feasible.copy() if rounds % _ROUNDS_BETWEEN_STEP_CHANGES == 0 else None
-            project_cells(
-                self.point,
-                self.dtype(1.0 / self.rho),
-                self.low,
-                self.high,
-                self.bend,
-                self.feasible,
-                self.reflected,
+            self._project(self.point)
+            smooth = self.spectral.solve(
+                self.reflected * self.dtype(self.rho), self.rho, constrained=self.has_bias
             )
-            smooth = self.spectral.solve(self.reflected * self.dtype(self.rho), self.rho)
             if rounds % _ROUNDS_BETWEEN_ESTIMATES == 0:
                 violation = self._violation(smooth)
             if self.options.report is not None:
@@ -155,15 +142,19 @@ class _Run:
                 checks += 1
                 next_check = rounds + _ROUNDS_BETWEEN_CHECKS
                 if exact <= _GOOD_ENOUGH * self.tol or checks == _MOST_CHECKS:
-                    return exact <= _USEFUL
-            if rounds == _ROUNDS_TO_SHOW_PROMISE and violation > _USEFUL:
+                    return exact <= _USEFUL * self.scale
+            if rounds == _ROUNDS_TO_SHOW_PROMISE and violation > _USEFUL * self.scale:
                 return False
             residual = self.dtype(_OVER_RELAXATION) * (smooth - self.feasible)
             image = self.point + residual
             if before is not None and self._rebalance(smooth, before, image):
                 continue
             self.point = self.acceleration.next_point(image, residual)
-        return self._exact_violation() <= _USEFUL
+        return self._exact_violation() <= _USEFUL * self.scale
+
+    def _project(self, point: Array) -> None:
+        step = self.dtype(1.0 / self.rho)
+        project_cells(point, step, *self.cells, self.feasible, self.reflected)
 
     def _violation(self, smooth: Array) -> float:
         """KKT violation of Z with the decision values of S: ``w K S K = rho (2 Z - point - S)``."""
@@ -174,7 +165,7 @@ class _Run:
         return self._measure(self.spectral.apply(self.feasible))
 
     def _measure(self, values: Array) -> float:
-        low, high = grid_violation(self.feasible, values, self.low, self.high, self.bend)
+        low, high = grid_violation(self.feasible, values, *self.cells)
         return float(low - high) if self.has_bias else float(max(low, -high, 0.0))
 
     def _rebalance(self, smooth: Array, before: Array, image: Array) -> bool:
@@ -189,8 +180,7 @@ class _Run:
         if 0.4 < factor < 2.5:
             return False
         factor = min(max(factor, 0.2), 5.0)
-        step = self.dtype(1.0 / self.rho)
-        project_cells(image, step, self.low, self.high, self.bend, self.feasible, self.reflected)
+        self._project(image)
         self.point = self.feasible + (image - self.feasible) / self.dtype(factor)
         self.rho *= factor
         self.acceleration.reset()

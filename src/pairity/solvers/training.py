@@ -13,52 +13,54 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Generic
 
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
+from pairity.losses.piecewise import PiecewiseLinear
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.solvers.certificate import Certificate, certify
 from pairity.solvers.choice import solve
 from pairity.solvers.problem import (
+    AnyProblem,
     Iterate,
-    Problem,
     Solution,
     SolverOptions,
+    SomeLoss,
     Vector,
     full_problem,
     halved_problem,
 )
 from pairity.solvers.smo import solve_smo
 
-__all__ = ["TrainingSet", "train"]
+__all__ = ["TrainingSet", "train", "train_halved"]
 
 
 @dataclass(frozen=True)
-class TrainingSet:
-    """Rows of a training set with signs, C times weight, and the kernel before and after (6), (7)."""
+class TrainingSet(Generic[SomeLoss]):
+    """Rows of a training set, their losses with weights C, and the kernel before and after (6), (7)."""
 
     pairs: Pairs
-    signs: Vector
-    box: Vector
+    loss: SomeLoss
     parity: Parity | None
     kernel: Kernel  # order-invariant, for I
     projected: Kernel  # balanced or skew-balanced, for J
 
-    def halved(self) -> Problem:
+    def halved(self) -> AnyProblem[SomeLoss]:
         """Problem on J, or on the rows as given without a symmetry."""
-        return halved_problem(self.projected, self.pairs, self.signs, self.box, self.parity)
+        return halved_problem(self.projected, self.pairs, self.loss, self.parity)
 
-    def full(self) -> Problem:
-        """Problem (13) on I."""
+    def full(self) -> AnyProblem[SomeLoss]:
+        """Problem on I."""
         if self.parity is None:
             return self.halved()
-        return full_problem(self.kernel, self.pairs, self.signs, self.box, self.parity)
+        return full_problem(self.kernel, self.pairs, self.loss, self.parity)
 
 
 def train(
-    data: TrainingSet,
+    data: TrainingSet[PiecewiseLinear],
     *,
     full: bool,
     solver: str,
@@ -67,37 +69,52 @@ def train(
     start: Vector | None = None,
 ) -> tuple[Solution, Certificate]:
     """Solve on I (``full``) or J and certify the solution on the same set."""
-    if not full or data.parity is None:
-        problem = data.halved()
-        solution = solve(problem, solver, options, start)
-    elif iterates == "mirrored":
-        problem = data.full()
-        solution = _solve_mirrored(data, solver, options, start)
-    else:
+    if full and data.parity is not None and iterates != "mirrored":
         problem = data.full()
         sign = data.parity.sign if iterates == "averaged" else 0.0
         solution = solve_smo(problem, replace(options, mirror_sign=sign), start)
-    return solution, certify(problem, solution.beta, options.tol)
+        return solution, certify(problem, solution.theta, options.tol)
+
+    def solve_halved(
+        problem: AnyProblem[PiecewiseLinear], options: SolverOptions, start: Vector | None
+    ) -> Solution:
+        return solve(problem, solver, options, start)
+
+    return train_halved(data, solve_halved, full=full, options=options, start=start)
 
 
-def _solve_mirrored(
-    data: TrainingSet, solver: str, options: SolverOptions, start: Vector | None
-) -> Solution:
-    n = len(data.signs)
-    halved_start = None if start is None else start[:n] + start[n:]
+def train_halved(
+    data: TrainingSet[SomeLoss],
+    solve_halved: Callable[[AnyProblem[SomeLoss], SolverOptions, Vector | None], Solution],
+    *,
+    full: bool,
+    options: SolverOptions,
+    start: Vector | None = None,
+) -> tuple[Solution, Certificate]:
+    """Solve on J; for the full set lift the solution, (34), and certify it on I."""
+    problem = data.halved()
+    if not full or data.parity is None:
+        solution = solve_halved(problem, options, start)
+        return solution, certify(problem, solution.theta, options.tol)
+    sign = data.parity.sign
+    if start is not None:
+        start = start[: len(problem)] + sign * start[len(problem) :]
     # one halved violation is two violations on I: the reversed pair violates as well
     tol = options.tol / 2.0 if data.parity is Parity.ODD else options.tol
-    lifted = replace(options, tol=tol, callback=_lifted(options.callback))
-    solution = solve(data.halved(), solver, lifted, halved_start)
-    return replace(solution, beta=_lift(solution.beta))
+    lifted = replace(options, tol=tol, callback=_lifted(options.callback, sign))
+    solution = solve_halved(problem, lifted, start)
+    solution = replace(solution, theta=_lift(solution.theta, sign))
+    return solution, certify(data.full(), solution.theta, options.tol)
 
 
-def _lift(beta: Vector) -> Vector:
-    """Formula (34)."""
-    return np.concatenate([beta, beta]) / 2.0
+def _lift(theta: Vector, sign: float) -> Vector:
+    """Formula (34): ``theta_ab = sign theta_ba = theta_J / 2``."""
+    return np.concatenate([theta, sign * theta]) / 2.0
 
 
-def _lifted(callback: Callable[[Iterate], object] | None) -> Callable[[Iterate], object] | None:
+def _lifted(
+    callback: Callable[[Iterate], object] | None, sign: float
+) -> Callable[[Iterate], object] | None:
     if callback is None:
         return None
-    return lambda iterate: callback(replace(iterate, alpha=_lift(iterate.alpha)))
+    return lambda iterate: callback(replace(iterate, theta=_lift(iterate.theta, sign)))
