@@ -17,13 +17,15 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: they may import anything, and nothing in the core may import them.
 LAYERS = [
     {"_version", "exceptions", "parity", "validation", "threads", "memory", "progress"},
-    {"distinct", "_frames"},
+    {"distinct", "_frames", "_graphs", "_graph_tables"},
     {"pairs"},
+    {"graphs"},
     {"kernels"},
     {"operators"},
     {"losses"},
     {"solvers"},
     {"model"},
+    {"selection", "ranking"},
     {"estimators"},
 ]
 #: ``testing`` is for users' kernels: it sits beside operators and needs kernels alone.
