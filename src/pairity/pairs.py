@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pairity._frames import feature_block, identity_objects, locate_ids, object_table
+from pairity._graph_tables import read_graph
 from pairity.distinct import distinct_rows
 from pairity.validation import as_dense, as_feature_table, as_group_features, as_object_indices
 
@@ -294,6 +295,48 @@ class Pairs:
             table, ids = object_table(objects, id, features)
             places = [locate_ids(frame, column, ids) for column in (first, second)]
         return cls(table, places[0], places[1], group[0], group[1], ids=ids)
+
+    @classmethod
+    def from_graph(
+        cls,
+        graph: Any,
+        *,
+        features: Any = None,
+        symmetric: Sequence[Any] = (),
+        antisymmetric: Sequence[Any] = (),
+        label: Any = None,
+        symmetry: str | None = None,
+        reciprocal: str = "merge",
+    ) -> Any:
+        """Pairs from the edges of a graph: ``pairs``, or ``pairs, y`` when a label is asked for.
+
+        Nodes are the objects, isolated ones too, and their names the ``ids``.  Each edge is one
+        pair; a directed a->b is the pair (a, b).  Self-loops and parallel edges are refused.
+
+        Parameters
+        ----------
+        graph : networkx graph, or square sparse or dense adjacency matrix
+            In a matrix nonzero entries are edges; a symmetric matrix is an undirected graph.
+        features : sequence of str or table of shape (m, n1), optional
+            Node attributes by name (networkx), or one row a node in the order of the nodes.
+            Without it each node has one indicator feature (sparse).
+        symmetric, antisymmetric : sequence
+            Edge attributes that are group features of the two kinds: names (networkx), or
+            matrices like the adjacency ("weight" is the adjacency itself).  Where a->b and b->a
+            are both there, they must agree, or be opposite.
+        label : optional
+            Edge attribute to return as y; NaN (or None among texts) on edges without it.
+        symmetry : {"symmetric", "antisymmetric"}, optional
+            What labels do against the direction of an edge: by default stay in an undirected
+            graph, change sign in a directed one.
+        reciprocal : {"merge", "keep"}
+            What becomes of a->b and b->a together: one pair, their labels being the same
+            statement (or refused), or two observations.
+        """
+        table = read_graph(graph, features, symmetric, antisymmetric, label, symmetry, reciprocal)
+        group = table.symmetric, table.antisymmetric
+        pairs = cls(table.objects, table.first, table.second, *group, ids=table.ids)
+        return pairs if label is None else (pairs, table.labels)
 
     def without_unused_objects(self) -> Pairs:
         """The same pairs over a table of the objects in use, in the order they were in."""

@@ -14,6 +14,7 @@ construction it acts on objects.  To add a kernel, write its ``formula`` over at
 rows, diagonal, class and fast products follow.
 """
 
+from pairity.graphs.neighbours import with_neighbour_means
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.constructions import (
     Balanced,
@@ -54,4 +55,5 @@ __all__ = [
     "SkewBalanced",
     "Tensor",
     "TensorMetric",
+    "with_neighbour_means",
 ]

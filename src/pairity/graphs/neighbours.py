@@ -1,0 +1,201 @@
+r"""Neighbour means (48)-(55): pairs seen together with the edges around them.
+
+Section 7.3 describes the pair (a, b) by ``(U, X_ab, W)`` with
+
+    U = mean of X_na over the neighbours n of a other than b,
+    W = mean of X_bn over the neighbours n of b other than a,
+
+zeros where there are none.  A swap turns it into ``(W T, X_ab T, U T)``, formula (50).  With
+``V = W T``, the mean of X_nb, a swap just exchanges U and V, so that
+
+    (U + V) / sqrt 2   is a symmetric      group feature of the pair,
+    (U - V) / sqrt 2   is an antisymmetric group feature of the pair,
+
+and T being orthogonal, inner products and distances of the pairs with these features are those of
+``(U, X_ab, W)``.  Every kernel on the concatenated features is thereby a multiple-pairs kernel
+(55), and its projections (6), (7) are those of Remark 9: nothing else in the library has to know.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.distinct import distinct_rows
+from pairity.graphs.leave_one_out import GroupedRows
+from pairity.memory import available_megabytes
+from pairity.pairs import Pairs
+from pairity.validation import as_dense
+
+__all__ = ["with_neighbour_means"]
+
+Table = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+#: Tables of the size of the half-edges, or of the result, that are held at a time.
+_TABLES = 5.0
+
+
+def with_neighbour_means(pairs: Pairs, graph: Pairs, *, hops: int = 1) -> Pairs:
+    """Pairs with the means over the edges around them as further group features.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Pairs to describe; they need not be edges of the graph.
+    graph : Pairs
+        The edges that count as known, over the same objects; directions do not matter.  Give
+        training edges alone where others are held out: what is not in here cannot leak.  An
+        edge in several rows counts once, with the mean of its group features.
+    hops : int
+        How far to look.  The second hop averages, over the neighbours n of a other than b, the
+        means around n without a, and so on; each hop adds its own features.
+
+    Returns
+    -------
+    Pairs
+        The same pairs; for each hop ``2 n1 + n2 + n3`` symmetric and as many antisymmetric
+        features more, with n1, n2, n3 the numbers of features of the graph's edges.
+
+    Examples
+    --------
+    >>> from pairity import Pairs
+    >>> from pairity.kernels import with_neighbour_means
+    >>> path = Pairs([[1.0], [2.0], [4.0]], first=[0, 1], second=[1, 2])
+    >>> with_neighbour_means(path, path).shape
+    (2, 6)
+    """
+    _check(pairs, graph, hops)
+    _refuse_too_large(pairs, graph, hops)
+    edges = _HalfEdges.of(graph)
+    ends = np.concatenate([pairs.first, pairs.second])
+    partners = np.concatenate([pairs.second, pairs.first])
+    symmetric, antisymmetric = [pairs.symmetric], [pairs.antisymmetric]
+    for means in edges.means_around(ends, partners, hops):
+        u, v = means[: len(pairs)], means[len(pairs) :]
+        symmetric.append((u + v) * np.sqrt(0.5))
+        antisymmetric.append((u - v) * np.sqrt(0.5))
+    return Pairs(
+        pairs.objects,
+        pairs.first,
+        pairs.second,
+        np.hstack(symmetric),
+        np.hstack(antisymmetric),
+        ids=pairs.ids,
+    )
+
+
+@dataclass(frozen=True)
+class _HalfEdges:
+    """Both directions of every edge, seen from ``end`` to its neighbour ``other``.
+
+    ``rows`` is ``(x_n, x_nu, x~_nu)`` for the neighbour n of u, all of X_nu but ``x_u``.
+    """
+
+    end: Places  # (2 E,)
+    other: Places  # (2 E,)
+    rows: Table  # (2 E, n1 + n2 + n3)
+    objects: Table  # (m, n1)
+
+    @classmethod
+    def of(cls, graph: Pairs) -> _HalfEdges:
+        """The half-edges of a graph, sorted by (end, other), each once."""
+        both = _merged(graph).with_mirrored()
+        both = both[np.argsort(both.second * graph.n_objects + both.first)]
+        objects = as_dense(graph.objects)
+        rows = np.hstack([objects[both.first], both.symmetric, both.antisymmetric])
+        return cls(both.second, both.first, rows, objects)
+
+    def means_around(self, end: Places, partner: Places, hops: int) -> Iterator[Table]:
+        """Mean of X_nu over the neighbours n of u = end other than its partner, hop by hop."""
+        around = self._around(self.rows)
+        left_out = self.find(end, partner)
+        yield self._with_end(around, end, left_out)
+        if hops == 1:
+            return
+        # what n knows without u is what the half-edge (u, n) carries on
+        back = self.find(self.other, self.end)
+        carried = self._with_end(around, self.other, back)
+        for _ in range(2, hops + 1):
+            around = self._around(carried)
+            yield around.means_without(end, left_out)
+            carried = around.means_without(self.other, back)
+
+    def _around(self, values: Table) -> GroupedRows:
+        return GroupedRows(values, self.end, len(self.objects))
+
+    def _with_end(self, around: GroupedRows, end: Places, left_out: Places) -> Table:
+        """Means of the first hop, with ``x_u`` itself, which needs no averaging, put back."""
+        alone = around.sizes_without(end, left_out) == 0
+        own = np.where(alone[:, np.newaxis], 0.0, self.objects[end])
+        return np.hstack([around.means_without(end, left_out), own])
+
+    def find(self, end: Places, other: Places) -> Places:
+        """Row of each half-edge; -1 where the graph has no such edge."""
+        keys = self.end * len(self.objects) + self.other
+        wanted = end * len(self.objects) + other
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        if not len(keys):
+            return np.full(len(wanted), -1, dtype=np.intp)
+        return np.where(keys[place] == wanted, place, -1)
+
+
+def _merged(graph: Pairs) -> Pairs:
+    """Each edge once, low number first, with the mean of the group features of its rows."""
+    backwards = graph.first > graph.second
+    first = np.where(backwards, graph.second, graph.first)
+    second = np.where(backwards, graph.first, graph.second)
+    flipped = np.where(backwards[:, np.newaxis], -graph.antisymmetric, graph.antisymmetric)
+    features = np.hstack([graph.symmetric, flipped])
+    keys = first * graph.n_objects + second
+    if len(np.unique(keys)) < len(keys):
+        order = np.lexsort((distinct_rows(features).inverse, keys))
+        _, start, count = np.unique(keys[order], return_index=True, return_counts=True)
+        features = np.add.reduceat(features[order], start, axis=0) / count[:, np.newaxis]
+        first, second = first[order][start], second[order][start]
+    n2 = graph.n_symmetric
+    return Pairs(graph.objects, first, second, features[:, :n2], features[:, n2:])
+
+
+def _check(pairs: Pairs, graph: Any, hops: Any) -> None:
+    if not isinstance(graph, Pairs):
+        raise ValueError(
+            f"got a graph of type {type(graph).__name__}; expected Pairs, the edges that count as"
+            " known: Pairs.from_graph makes them."
+        )
+    if graph.objects is not pairs.objects and not _same_table(graph.objects, pairs.objects):
+        raise ValueError(
+            f"got a graph of {graph.n_objects} objects and pairs of {pairs.n_objects}, or with other"
+            " features; expected the same table of objects: take both from one Pairs by slicing."
+        )
+    if not isinstance(hops, numbers.Integral) or isinstance(hops, bool) or hops < 1:
+        raise ValueError(f"got hops={hops!r}; expected a whole number of at least 1.")
+    loops = graph.first == graph.second
+    if loops.any():
+        raise ValueError(
+            f"got edge {int(np.argmax(loops))} of the graph from an object to itself; expected edges"
+            " between two objects: drop it, no object is its own neighbour."
+        )
+
+
+def _same_table(left: Any, right: Any) -> bool:
+    if left.shape != right.shape:
+        return False
+    different = left != right
+    return not (different.nnz if hasattr(different, "nnz") else different.any())
+
+
+def _refuse_too_large(pairs: Pairs, graph: Pairs, hops: int) -> None:
+    width = graph.shape[1]
+    needed = 8e-6 * width * (2.0 * _TABLES * len(graph) + (_TABLES + 4.0 * hops) * len(pairs))
+    if needed > available_megabytes():
+        raise MemoryError(
+            f"got {len(pairs)} pairs and {len(graph)} edges with {width} features, which need about"
+            f" {needed:.0f} MB of neighbour means; expected fewer features: give nodes a few features"
+            " instead of one indicator each."
+        )
