@@ -13,13 +13,15 @@ from pairity._version import __version__
 
 if TYPE_CHECKING:
     from pairity.estimators.svc import PairSVC
+    from pairity.estimators.svr import PairSVR
     from pairity.pairs import Pairs
 
-__all__ = ["PairSVC", "Pairs", "__version__"]
+__all__ = ["PairSVC", "PairSVR", "Pairs", "__version__"]
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
     "PairSVC": "pairity.estimators.svc",
+    "PairSVR": "pairity.estimators.svr",
     "Pairs": "pairity.pairs",
 }
 

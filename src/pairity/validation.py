@@ -18,6 +18,8 @@ __all__ = [
     "as_group_features",
     "as_object_indices",
     "check_choice",
+    "check_count",
+    "check_not_negative",
     "check_positive",
 ]
 
@@ -123,10 +125,23 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
 
 def check_positive(value: Any, name: str) -> None:
     """Refuse anything but a finite number above zero."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, numbers.Real)
-        or not np.isfinite(float(value))
-        or not float(value) > 0.0
-    ):
+    if not _is_finite_number(value) or not float(value) > 0.0:
         raise ValueError(f"got {name}={value!r}; expected a finite number above 0.")
+
+
+def check_not_negative(value: Any, name: str) -> None:
+    """Refuse anything but a finite number from zero on."""
+    if not _is_finite_number(value) or float(value) < 0.0:
+        raise ValueError(f"got {name}={value!r}; expected a finite number, 0 or more.")
+
+
+def check_count(value: Any, name: str, least: int = 1) -> None:
+    """Refuse anything but a whole number from ``least`` on."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
+        raise ValueError(f"got {name}={value!r}; expected a whole number, {least} or more.")
+
+
+def _is_finite_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return False
+    return bool(np.isfinite(float(value)))

@@ -199,7 +199,7 @@ def test_theorem_3a_iterates_on_I_are_lifted_from_J(case):
         assert large.objective == small.objective
     K = naive.gram(naive.balanced(case.twin), pairs.to_rows(), pairs.to_rows(), cases.WIDTHS)
     expected = naive.maximal_violating_pair_smo(K, y, 2.0 * C, 8)
-    assert len(expected) >= 3
+    assert len(expected) >= 2
     for mine, plain in zip(on_j, expected, strict=False):
         np.testing.assert_allclose(mine.alpha, plain, rtol=0, atol=1e-12 * C)
 

@@ -17,7 +17,13 @@ from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.validation import as_dense
 
-__all__ = ["read_pairs", "read_weights", "refuse_self_pairs", "warn_if_doubled"]
+__all__ = [
+    "class_factors",
+    "read_pairs",
+    "read_weights",
+    "refuse_self_pairs",
+    "warn_if_doubled",
+]
 
 Vector = NDArray[np.float64]
 
@@ -57,30 +63,27 @@ def _from_rows(estimator: Any, rows: Any) -> Pairs:
     return Pairs.from_rows(rows, n_symmetric, n_antisymmetric)
 
 
-def read_weights(
-    sample_weight: Any, class_weight: Any, labels: BinaryLabels, parity: Parity | None
-) -> Vector:
-    """One weight per row: sample weight times class weight."""
-    n = len(labels.signs)
+def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
+    """One weight per row, 1 by default."""
     if sample_weight is None:
-        weights = np.ones(n)
-    else:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        if weights.ndim == 0:
-            weights = np.full(n, float(weights))
-        if weights.shape != (n,):
-            raise ValueError(
-                f"sample_weight.shape == {weights.shape}, expected ({n},): one weight per row, an"
-                " unordered pair."
-            )
-        if not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError("got negative or non-finite sample weights; expected finite, >= 0.")
-        if not (weights > 0).any():
-            raise ValueError("got sample weights that are all zero; expected some above 0.")
-    return weights * _class_factors(class_weight, labels, parity)
+        return np.ones(n_pairs)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_pairs, float(weights))
+    if weights.shape != (n_pairs,):
+        raise ValueError(
+            f"sample_weight.shape == {weights.shape}, expected ({n_pairs},): one weight per row, an"
+            " unordered pair."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("got negative or non-finite sample weights; expected finite, >= 0.")
+    if not (weights > 0).any():
+        raise ValueError("got sample weights that are all zero; expected some above 0.")
+    return weights
 
 
-def _class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None) -> Vector:
+def class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None) -> Vector:
+    """Factor on the weight of each row by its class; equal ones in the antisymmetric case."""
     if class_weight is None or (parity is Parity.ODD and class_weight == "balanced"):
         return np.ones(len(labels.signs))  # a full antisymmetric set is balanced by itself
     given = np.where(labels.signs > 0, labels.classes[1], labels.classes[0])
@@ -94,10 +97,10 @@ def _class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | Non
     return np.where(labels.signs > 0, factors[1], factors[0])
 
 
-def warn_if_doubled(pairs: Pairs, signs: Vector, parity: Parity) -> None:
+def warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:
     """Warn when every row stands beside its mirror image (of pairs over distinct objects)."""
-    table = _keys(pairs, signs)
-    mirrored = _keys(pairs.swap(), parity.sign * signs)
+    table = _keys(pairs, targets)
+    mirrored = _keys(pairs.swap(), parity.sign * targets)
     codes = distinct_rows(np.vstack([table, mirrored])).inverse
     plain, swapped = codes[: len(pairs)], codes[len(pairs) :]
     proper = plain != swapped
@@ -108,13 +111,13 @@ def warn_if_doubled(pairs: Pairs, signs: Vector, parity: Parity) -> None:
             " if C were doubled). Keep one of the two orders: keep = pairs.first < pairs.second;"
             " fit(pairs[keep], y[keep]); Pairs.from_rows(rows) gives the pairs of plain rows.",
             DoubledRowsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def _keys(pairs: Pairs, signs: Vector) -> Vector:
+def _keys(pairs: Pairs, targets: Vector) -> Vector:
     return np.column_stack(
-        [pairs.first, pairs.second, signs, pairs.symmetric, pairs.antisymmetric]
+        [pairs.first, pairs.second, targets, pairs.symmetric, pairs.antisymmetric]
     ).astype(np.float64)
 
 

@@ -5,25 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-
-from pairity.estimators.base import PairMachine
-from pairity.estimators.intake import (
-    read_pairs,
-    read_weights,
-    refuse_self_pairs,
-    warn_if_doubled,
-)
-from pairity.estimators.labels import label_decisions, read_labels
+from pairity.estimators.classifier import PairClassifier
+from pairity.estimators.support import SupportVectorMachine
 from pairity.losses import hinge
-from pairity.parity import SYMMETRIES, Parity
 
 __all__ = ["PairSVC"]
 
 
-class PairSVC(ClassifierMixin, PairMachine):
+class PairSVC(PairClassifier, SupportVectorMachine):
     """Support vector classifier of pairs, exactly symmetric or antisymmetric under a swap.
 
     Solves the l1-soft margin problem (12) of the paper on the full training set I, or the
@@ -177,44 +166,6 @@ class PairSVC(ClassifierMixin, PairMachine):
         sample_weight : array-like of shape (n,), optional
             Factor on C for each row, that is each unordered pair.
         """
-        self._check_parameters()
-        parity = SYMMETRIES[self.symmetry]
-        pairs = read_pairs(self, X, reset=True)
-        labels = read_labels(y, len(pairs), parity)
-        weights = read_weights(sample_weight, self.class_weight, labels, parity)
-        if parity is Parity.ODD:
-            refuse_self_pairs(pairs)
-        pairs = pairs.compact()
-        if parity is not None:
-            warn_if_doubled(pairs, labels.signs, parity)
-        self.classes_ = labels.classes
-        self._solve(pairs, hinge(labels.signs, float(self.C) * weights), parity)
+        pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
+        self._solve(pairs, hinge(signs, float(self.C) * weights), parity)
         return self
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Signed decision values, shape (n,): positive for ``classes_[1]``.
-
-        The values of pairs and of swapped pairs are equal, or exact negatives, bit for bit.  The
-        same pair in batches of different size may differ by rounding, a few units in the last
-        place of the sum of absolute terms.
-        """
-        return self._decide(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels; ``tie_label`` where the decision is exactly 0 (two equal objects, say)."""
-        return label_decisions(self.decision_function(X), self.classes_, self.tie_label)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean accuracy; a decision of exactly 0 counts one half."""
-        decisions = self.decision_function(X)
-        labels = np.asarray(y).ravel()
-        right = np.where(decisions > 0, labels == self.classes_[1], labels == self.classes_[0])
-        credit = np.where(decisions == 0.0, 0.5, right.astype(np.float64))
-        return float(np.average(credit, weights=sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: two classes only, sparse rows welcome."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags

@@ -1,0 +1,74 @@
+"""Machines with support vectors: quadratic duals with bounds, and the solvers they share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.estimators.base import PairMachine
+from pairity.losses.piecewise import PiecewiseLinear
+from pairity.solvers.certificate import Certificate
+from pairity.solvers.choice import SOLVERS
+from pairity.solvers.problem import Solution, SolverOptions
+from pairity.solvers.training import TrainingSet, train
+from pairity.validation import check_choice, check_positive
+
+__all__ = ["SupportVectorMachine"]
+
+
+class SupportVectorMachine(PairMachine):
+    """Base of :class:`~pairity.PairSVC`, :class:`~pairity.PairSVR` and their like."""
+
+    C: float
+    selection: str
+    iterates: str
+    shrinking: bool
+    cache_size: float
+    precision: str
+    warm_start: bool
+
+    _solvers = SOLVERS
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.callback is not None and self.solver not in ("auto", "smo"):
+            raise ValueError(
+                f"got a callback with solver={self.solver!r}; expected solver='smo' or 'auto': only"
+                " sequential minimal optimisation has single steps to watch."
+            )
+        check_choice(self.selection, "selection", ("second_order", "first_order"))
+        check_choice(self.iterates, "iterates", ("mirrored", "averaged", "free"))
+        check_positive(self.C, "C")
+        check_positive(self.cache_size, "cache_size")
+        check_choice(self.precision, "precision", ("mixed", "double"))
+
+    def _train(self, data: TrainingSet[PiecewiseLinear]) -> tuple[Solution, Certificate]:
+        return train(
+            data,
+            full=self.training_set == "full",
+            solver=self.solver,
+            iterates=self.iterates,
+            options=self._options(max(10_000_000, 100 * len(data.pairs))),
+            start=self._start(len(data.pairs)),
+        )
+
+    def _options(self, most_steps: int) -> SolverOptions:
+        return replace(
+            super()._options(most_steps),
+            second_order=self.selection == "second_order",
+            shrinking=bool(self.shrinking),
+            cache_size=float(self.cache_size),
+            single_precision=self.precision == "mixed",
+        )
+
+    def _start(self, n_pairs: int) -> NDArray[np.float64] | None:
+        if not (self.warm_start and hasattr(self, "_dual")):
+            return None
+        expected = n_pairs
+        if self.training_set == "full" and self.symmetry != "none":
+            expected = 2 * n_pairs
+        dual: Any = self._dual
+        return dual if len(dual) == expected else None

@@ -1,0 +1,155 @@
+"""PairSVR: support vector regression of pairs (Section 7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pairity.estimators.regressor import PairRegressor
+from pairity.estimators.support import SupportVectorMachine
+from pairity.losses import epsilon_insensitive
+from pairity.validation import check_not_negative
+
+__all__ = ["PairSVR"]
+
+
+class PairSVR(PairRegressor, SupportVectorMachine):
+    """Support vector regression of pairs, exactly symmetric or antisymmetric under a swap.
+
+    Solves (41) of the paper on the full training set I through its dual (42), or the equivalent
+    problem on the halved set J.  With one signed variable ``theta = alpha_hat - alpha`` per row:
+
+        minimise 1/2 theta' K theta - y' theta + epsilon |theta|_1,   |theta| <= 2C,
+
+    with the balanced kernel, ``sum(theta) = 0`` and a bias in the symmetric case, and with the
+    skew-balanced kernel and neither in the antisymmetric case.  (The double sum over targets that
+    is printed in (42) is a misprint for a single one.)  The function obeys ``f(b, a) == f(a, b)``
+    or ``f(b, a) == -f(a, b)`` bit for bit, for any pairs.
+
+    Each row given to :meth:`fit` is one observation of an unordered pair, in whichever order it
+    happens to be written: in the antisymmetric case "a beats b by 3" and "b beats a by -3" are the
+    same row.  Do not add mirror images: ``training_set="full"`` does.
+
+    Parameters
+    ----------
+    symmetry : {"symmetric", "antisymmetric", "none"}
+        The law that values obey.  "none" trains on the rows exactly as given.
+    kernel : Kernel, str or callable
+        A kernel of :mod:`pairity.kernels`, the name of a default one, or a function of two
+        feature tables.  An order-invariant kernel is projected to the symmetry asked for.
+    C : float
+        Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
+    epsilon : float
+        Errors up to this cost nothing; 0 is the absolute error.
+    training_set : {"halved", "full"}
+        Solve on J (half the variables) or on I.
+    solver : {"auto", "smo", "chunking", "splitting"}
+        As in :class:`~pairity.PairSVC`; pairs that were observed with several different targets
+        are not for "splitting", which then leaves all the work to "chunking".
+    selection, iterates, shrinking, cache_size, memory_limit, precision, max_iter
+        As in :class:`~pairity.PairSVC`.
+    tol : float
+        Largest violation of the KKT conditions allowed, in units of the targets.
+    n_symmetric, n_antisymmetric : int
+        Numbers of group feature columns, when plain rows ``[x_a | x_ab | x~_ab | x_b]`` are
+        given instead of :class:`~pairity.Pairs`.
+    warm_start : bool
+        Start from the last solution when :meth:`fit` is called again with as many rows.
+    callback : callable
+        Called with an :class:`~pairity.solvers.problem.Iterate` after every step; returning
+        something true stops the fit.
+    verbose : bool
+        Say what is done, and how far it is, on standard error.
+
+    Attributes
+    ----------
+    support_ : ndarray
+        Rows with nonzero dual variables; on the full set rows from n on are the mirrored ones.
+    dual_coef_ : ndarray
+        ``alpha_hat - alpha`` of the support rows.
+    intercept_ : float
+        Bias; exactly 0.0 in the antisymmetric case.
+    objective_ : float
+        Optimal value of the dual, as the paper writes it: the same for both training sets.
+    certificate_ : Certificate
+        Primal, dual, gap, KKT violation and interval of optimal biases, recomputed.
+    n_iter_ : int
+        Steps taken.
+    support_pairs_ : Pairs
+        The support pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import Pairs, PairSVR
+    >>> strength = np.array([[3.0], [1.0], [2.0], [0.0]])
+    >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
+    >>> margin = [2.0, -1.0, 2.0, -3.0]
+    >>> model = PairSVR("antisymmetric", "linear", C=10.0, epsilon=0.0).fit(pairs, margin)
+    >>> model.predict(Pairs(strength, first=[0, 2, 1], second=[2, 0, 1])).round(3)
+    array([ 1., -1.,  0.])
+    """
+
+    def __init__(
+        self,
+        symmetry: str = "symmetric",
+        kernel: Any = "gaussian",
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        *,
+        training_set: str = "halved",
+        solver: str = "auto",
+        selection: str = "second_order",
+        iterates: str = "mirrored",
+        shrinking: bool = True,
+        cache_size: float = 200.0,
+        memory_limit: float | None = None,
+        precision: str = "mixed",
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        n_symmetric: int = 0,
+        n_antisymmetric: int = 0,
+        warm_start: bool = False,
+        callback: Callable[..., object] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.symmetry = symmetry
+        self.kernel = kernel
+        self.C = C
+        self.epsilon = epsilon
+        self.training_set = training_set
+        self.solver = solver
+        self.selection = selection
+        self.iterates = iterates
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.memory_limit = memory_limit
+        self.precision = precision
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_symmetric = n_symmetric
+        self.n_antisymmetric = n_antisymmetric
+        self.warm_start = warm_start
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PairSVR:
+        """Fit to pairs with real targets.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows of formula (1).
+        y : array-like of shape (n,)
+            Targets.  In the antisymmetric case the target of (a, a) can only be 0.
+        sample_weight : array-like of shape (n,), optional
+            Factor on C for each row, that is each unordered pair.
+        """
+        pairs, targets, weights, parity = self._read_training(X, y, sample_weight)
+        loss = epsilon_insensitive(targets, float(self.C) * weights, float(self.epsilon))
+        self._solve(pairs, loss, parity)
+        return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_not_negative(self.epsilon, "epsilon")
