@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.classes import KernelLaws, measure_laws
+from pairity.kernels.classes import KernelLaws, measure_laws, spread_sample
 from pairity.kernels.constructions import Bilinear
+from pairity.kernels.diffusion import Diffusion
 from pairity.kernels.elementary import Precomputed
 from pairity.kernels.resolve import as_kernel
 from pairity.pairs import Pairs
@@ -151,7 +152,8 @@ def check_pair_kernel(
         tables of whole rows ``X_ab``.
     pairs : Pairs, optional
         Pairs to measure on.  By default random ones, with group features of both kinds; for
-        ``Precomputed`` they are row numbers of its matrix, for ``Bilinear(P)`` as wide as P.
+        ``Precomputed`` they are row numbers of its matrix, for ``Bilinear(P)`` as wide as P, for
+        ``Diffusion`` some of its arcs.
     tol : float
         Deviation, relative to the largest entry of the Gram matrix, up to which a law holds.
     seed : int
@@ -172,6 +174,9 @@ def check_pair_kernel(
 
 def _random_pairs(kernel: Kernel, rng: np.random.Generator) -> Pairs:
     """Pairs that suit the kernel: distinct ends, normal features."""
+    for inner in kernel.walk():
+        if isinstance(inner, Diffusion):  # it knows no other pairs than its own
+            return spread_sample(inner.arcs, _N_PAIRS)
     n_object, n_symmetric, n_antisymmetric = _widths(kernel)
     tables = [inner for inner in kernel.walk() if isinstance(inner, Precomputed)]
     if tables:

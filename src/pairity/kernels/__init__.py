@@ -6,6 +6,7 @@ on pairs, from objects    ``Product``, ``DirectSum``, ``Tensor``, ``MetricLearni
 on pairs, from pairs      ``OrderInvariant``, ``Balanced``, ``SkewBalanced``
 on pairs, bilinear        ``Bilinear``
 for k3 of (8) and (10)    ``EvenPart``, ``OddPart``
+on arcs of a graph        ``with_neighbour_means`` (48)-(55), ``Diffusion`` (56)
 algebra                   ``k + k``, ``k * k``, ``2.0 * k``
 ========================  ==================================================================
 
@@ -27,6 +28,7 @@ from pairity.kernels.constructions import (
     Tensor,
     TensorMetric,
 )
+from pairity.kernels.diffusion import Diffusion
 from pairity.kernels.elementary import (
     Callable,
     EvenPart,
@@ -41,6 +43,7 @@ __all__ = [
     "Balanced",
     "Bilinear",
     "Callable",
+    "Diffusion",
     "DirectSum",
     "EvenPart",
     "Gaussian",

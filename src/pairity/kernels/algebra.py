@@ -43,6 +43,8 @@ class Kernel(BaseEstimator):
     reflection: Parity | None = None
     #: Whether k(-x, -z) = k(x, z).
     reflection_invariant: bool = False
+    #: What K(ab, dc) is, for a kernel that knows its pairs: EVEN if K(ab, cd), ODD if -K(ab, cd).
+    swap_parity: Parity | None = None
     #: Whether the laws of the formula follow from its form, not from a user's word.
     proven: bool = True
 
@@ -60,6 +62,14 @@ class Kernel(BaseEstimator):
     def paired(self, left: Features, right: Features) -> Matrix:
         """``k(x_i, z_i)`` row by row."""
         return np.diagonal(self.on_features(left, right)).copy()
+
+    def on_pairs(self, left: Pairs, right: Pairs) -> Matrix:
+        """``K(left_i, right_j)`` for a kernel that knows its pairs, not just their features."""
+        raise NotImplementedError
+
+    def paired_on_pairs(self, left: Pairs, right: Pairs) -> Matrix:
+        """``K(left_i, right_i)`` for a kernel that knows its pairs."""
+        raise NotImplementedError
 
     def check(self) -> None:
         """Refuse parameters out of range; called by constructors and again before a fit."""

@@ -2,9 +2,9 @@
 
 Between the pairs (a, b) and (c, d) these are an object kernel on each of the four edges ac,
 ad, bc, bd; a kernel of the symmetric group features; one of the antisymmetric group features;
-and a kernel of whole rows X_ab.  A formula does not know whether its atoms are matrices (all
-left pairs with all right pairs), vectors (pair by pair) or symbols
-(:mod:`pairity.kernels.expansion`).
+a kernel of whole rows X_ab; and a kernel that knows the pairs themselves.  A formula does not
+know whether its atoms are matrices (all left pairs with all right pairs), vectors (pair by pair)
+or symbols (:mod:`pairity.kernels.expansion`).
 """
 
 from __future__ import annotations
@@ -57,6 +57,9 @@ class Atoms(Protocol):
 
     def rows(self, kernel: Kernel) -> Any:
         """Return ``k(X_ab, X_cd)`` on whole rows of formula (1)."""
+
+    def known(self, kernel: Kernel) -> Any:
+        """Return ``K(ab, cd)`` of a kernel that knows its pairs."""
 
     def swap_left(self) -> Atoms:
         """Atoms between (b, a) and (c, d)."""
@@ -129,6 +132,10 @@ class BlockAtoms(_NumericAtoms):
     def _compare(self, kernel: Kernel, left: Features, right: Features) -> Matrix:
         return kernel.on_features(left, right)
 
+    def known(self, kernel: Kernel) -> Matrix:
+        """Values that the kernel has for these pairs."""
+        return kernel.on_pairs(self.left, self.right)
+
     def objects(self, kernel: Kernel) -> Edges:
         """Entries of the object Gram matrix, gathered for the four edges."""
         gram = self.grams[kernel]
@@ -148,6 +155,10 @@ class PairedAtoms(_NumericAtoms):
 
     def _compare(self, kernel: Kernel, left: Features, right: Features) -> Matrix:
         return kernel.paired(left, right)
+
+    def known(self, kernel: Kernel) -> Matrix:
+        """Values that the kernel has for these pairs, pair by pair."""
+        return kernel.paired_on_pairs(self.left, self.right)
 
     def objects(self, kernel: Kernel) -> Edges:
         """Kernel values computed from the features of the ends."""

@@ -30,7 +30,7 @@ _NEGLIGIBLE = 1e-12
 class Factor:
     """A kernel of group features or whole rows, with the swaps applied to its arguments."""
 
-    role: str  # "symmetric", "antisymmetric" or "rows"
+    role: str  # "symmetric", "antisymmetric", "rows" or "known"
     kernel: Kernel
     left_swapped: bool = False
     right_swapped: bool = False
@@ -162,6 +162,12 @@ class SymbolicAtoms:
         """A factor of whole rows: nothing is known of its behaviour under swaps."""
         factor = Factor("rows", kernel, self.left_swapped, self.right_swapped)
         return Expansion({Monomial(factors=(factor,)): 1.0})
+
+    def known(self, kernel: Kernel) -> Expansion:
+        """A factor whose swaps reduce to the sign that the kernel says."""
+        swapped = self.left_swapped != self.right_swapped
+        sign = kernel.swap_parity.sign if kernel.swap_parity is not None and swapped else 1.0
+        return Expansion({Monomial(factors=(Factor("known", kernel),)): sign})
 
     def swap_left(self) -> SymbolicAtoms:
         """Left pair mirrored."""

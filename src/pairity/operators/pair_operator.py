@@ -13,6 +13,7 @@ from pairity.kernels.expansion import expand
 from pairity.operators._gather_loops import dot_rows
 from pairity.operators.explicit import BilinearTerm, bilinear_product, bilinear_terms
 from pairity.operators.gather import gathered_block, gathered_product, rows_per_range
+from pairity.operators.known import KnownTerm, known_term
 from pairity.operators.products import (
     CoefficientMatrix,
     products_are_cheaper,
@@ -59,6 +60,11 @@ class PairOperator:
     def _bilinear(self) -> list[BilinearTerm] | None:
         """Terms of a bilinear kernel (37), (38) and its projections."""
         return bilinear_terms(expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric))
+
+    @cached_property
+    def _known(self) -> KnownTerm | None:
+        """The kernel, if it is one that knows its pairs."""
+        return known_term(expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric))
 
     @property
     def structure(self) -> TensorStructure | None:
@@ -116,6 +122,8 @@ class PairOperator:
             bilinear = self._bilinear
             if bilinear is not None:
                 return [bilinear_product(bilinear, left, right, weights) for left in lefts]
+            if self._known is not None:
+                return self._known.products(lefts, right, weights)
             return [self._formula_product(left, right, weights) for left in lefts]
         totals = [np.zeros(len(left)) for left in lefts]
         for group in self._groups:
