@@ -25,7 +25,8 @@ LAYERS = [
     {"losses"},
     {"solvers"},
     {"model"},
-    {"selection", "ranking"},
+    {"selection"},
+    {"ranking"},
     {"estimators"},
 ]
 #: ``testing`` is for users' kernels: it sits beside operators and needs kernels alone.
