@@ -29,7 +29,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in ("datasets", "kernels", "ranking", "selection", "testing"):
+    if name in ("datasets", "graphs", "kernels", "ranking", "selection", "testing"):
         return import_module(f"pairity.{name}")
     raise AttributeError(f"module 'pairity' has no attribute {name!r}")
 

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 
 import pairity.kernels.auxiliary as auxiliary
 import pairity.kernels.diffusion as diffusion
-from pairity import Pairs, PairSVC
+from pairity import Pairs, PairSVC, PairSVR
 from pairity.exceptions import KernelError
 from pairity.kernels import Diffusion, Gaussian, Precomputed, SkewBalanced, Tensor
 from pairity.operators.pair_operator import PairOperator
@@ -68,6 +68,18 @@ def test_swap_law_and_certificate(parity, form, solver):
         assert model.intercept_ == 0.0
     expected = kernel.gram(arcs, model.support_pairs_) @ model.dual_coef_ + model.intercept_
     np.testing.assert_allclose(values, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: str(form["series"]))
+def test_regression(parity, form):
+    arcs, _, train = task(parity)
+    y = arcs.objects[arcs.first, 0] + parity.sign * arcs.objects[arcs.second, 0]
+    kernel = Diffusion(BASES[parity], arcs, **form)
+    model = PairSVR(symmetry=NAMES[parity], kernel=kernel, C=10.0).fit(arcs[train], y[train])
+    assert model.certificate_.holds
+    values = model.predict(arcs)
+    assert (model.predict(arcs.swap()) == parity.sign * values).all()
+    assert np.corrcoef(values[~train], y[~train])[0, 1] > 0.3
 
 
 def test_both_training_sets_have_one_optimum(parity):

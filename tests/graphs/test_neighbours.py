@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import naive
 import naive_graphs
-from pairity import Pairs, PairSVC
+from pairity import Pairs, PairSVC, PairSVR
 from pairity.graphs.leave_one_out import GroupedRows
 from pairity.kernels import (
     Balanced,
@@ -70,7 +70,7 @@ def same(left, right):
 
 
 @given(seed=SEEDS, widths=WIDTHS, density=st.sampled_from([0.0, 0.2, 0.5, 1.0]))
-@pytest.mark.parametrize(("kernel", "twin"), KERNELS, ids=lambda case: repr(case))
+@pytest.mark.parametrize(("kernel", "twin"), KERNELS, ids=[repr(case[0]) for case in KERNELS])
 def test_any_kernel_on_the_enlarged_pairs_is_the_multiple_pairs_kernel(
     kernel, twin, seed, widths, density
 ):
@@ -250,6 +250,27 @@ def test_models_obey_the_swap_law_and_have_a_certificate(kernel, parity):
     values = model.decision_function(enlarged)
     assert (model.decision_function(swapped) == parity.sign * values).all()
     assert np.abs(values).max() > 0.0
+
+
+@pytest.mark.parametrize("parity", list(Parity))
+def test_regression_obeys_the_swap_law_and_has_a_certificate(parity):
+    symmetry = "symmetric" if parity is Parity.EVEN else "antisymmetric"
+    pairs, known = random_graph(12, m=9)
+    y = np.random.default_rng(3).normal(size=int(known.sum()))
+    enlarged = with_neighbour_means(pairs, pairs[known], hops=2)
+    model = PairSVR(symmetry=symmetry, kernel=Gaussian(3.0)).fit(enlarged[known], y)
+    assert model.certificate_.holds
+    assert (model.predict(enlarged.swap()) == parity.sign * model.predict(enlarged)).all()
+
+
+def test_known_outcomes_of_other_edges():
+    """The graph's edges may have group features that the pairs do not have: here, who won."""
+    x = np.zeros((4, 1))
+    games = Pairs(x, [0, 2, 0], [1, 0, 3], antisymmetric=[1.0, 1.0, -1.0])
+    means = with_neighbour_means(Pairs(x, [0], [1]), games)  # 0 lost both other games
+    assert means.shape == (1, 2 + 2 * 3)
+    others_win = means.antisymmetric[0, 1] / np.sqrt(0.5)
+    assert others_win == pytest.approx(1.0)  # the mean of +1 (2 beat 0) and +1 (3 beat 0)
 
 
 @pytest.mark.parametrize("kernel", [kernel for kernel, _ in KERNELS], ids=repr)
