@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from pairity import Pairs
+from pairity.datasets.double_interval import draw_double_intervals
 from pairity.kernels import Gaussian, Kernel, Linear, Tensor
 
 SIGMA = 3.0
@@ -66,29 +67,10 @@ def _interaction(task: Task) -> tuple[Pairs, np.ndarray]:
 
 
 def _double_interval(task: Task) -> tuple[Pairs, np.ndarray]:
-    """Brunner et al. 2012: +1 on [i, j] and [k, l], -1 elsewhere; the class is (i, k).
-
-    Half of the objects are drawn freely and each of the others shares its class with one of
-    them, so that there are positive pairs.
-    """
+    """Brunner et al. 2012, eight objects to a class drawn, so that there are positive pairs."""
     rng = np.random.default_rng(task.seed)
-    n, d = task.n_objects, task.n_features
-    starts = np.array([_interval_starts(d, rng) for _ in range(n // 8 + 1)])
-    owner = rng.integers(0, len(starts), n)
-    objects = -np.ones((n, d))
-    for row, (i, k) in enumerate(starts[owner]):
-        j = rng.integers(i, k - 1)
-        end = rng.integers(k, d + 1)
-        objects[row, i - 1 : j] = 1.0
-        objects[row, k - 1 : end] = 1.0
+    n_draws = task.n_objects // 8 + 1
+    objects, drawn, _ = draw_double_intervals(task.n_objects, task.n_features, n_draws, rng)
     first, second = _chosen_pairs(task, rng)
-    labels = np.where(owner[first] == owner[second], 1.0, -1.0)
+    labels = np.where(drawn[first] == drawn[second], 1.0, -1.0)
     return Pairs(objects, first, second), labels
-
-
-def _interval_starts(dimension: int, rng: np.random.Generator) -> tuple[int, int]:
-    """i and k with 2 <= i and i + 2 <= k <= dimension."""
-    while True:
-        i, k = np.sort(rng.integers(2, dimension + 1, 2))
-        if i + 2 <= k:
-            return int(i), int(k)

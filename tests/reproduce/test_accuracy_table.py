@@ -8,7 +8,7 @@ import pytest
 from pairity.kernels import Bilinear, OrderInvariant
 from pairity.reproduce import accuracy_table
 from pairity.reproduce.accuracy_table import PENALTIES, AccuracyTable, reproduce_accuracy
-from pairity.reproduce.scenarios import LabelledPairs, all_ordered
+from pairity.datasets.scenarios import LabelledPairs, all_ordered
 
 
 @pytest.fixture(scope="module", params=[3, 4])

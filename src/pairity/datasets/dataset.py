@@ -33,6 +33,8 @@ class PairDataset:
         Names of the object features and of the symmetric group features.
     provenance : str
         Source, licence and known results.
+    object_groups : ndarray of shape (m,) or None
+        One value per object; for ``ObjectKFold(object_groups=...)`` and its kin.
     """
 
     name: str
@@ -42,6 +44,7 @@ class PairDataset:
     feature_names: tuple[str, ...]
     symmetric_names: tuple[str, ...] = ()
     provenance: str = ""
+    object_groups: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.y)

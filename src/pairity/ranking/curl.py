@@ -2,8 +2,8 @@
 
 With C the matrix that takes a flow to its curls (one row per triangle, entries +1, +1, -1), the
 flows made of triangle loops are ``W^-1 C' z`` (adjoint of C in the product weighted by W).  The
-projection of a flow R is the one with ``z`` least squares, formula (13) of Jiang, Lim, Yao and Ye,
-"Statistical ranking and combinatorial Hodge theory", Mathematical Programming 127, 2011:
+projection of a flow R is the one with ``z`` least squares (Jiang, Lim, Yao and Ye,
+"Statistical ranking and combinatorial Hodge theory", Mathematical Programming 127, 2011):
 
     minimise  | W^1/2 R - W^-1/2 C' z |.
 

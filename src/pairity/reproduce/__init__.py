@@ -2,7 +2,6 @@
 
 ====================  =========================================================================
 ``paper``             Tables 1, 2 and 3 as printed
-``scenarios``         the four scenarios: draws and label rules (35)-(40)
 ``support_tables``    Tables 1 and 2: support vectors and mirrored coefficients
 ``off_diagonal``      which matrix P the tables were made with (footnote 11)
 ``accuracy_table``    Table 3: leak-free choice of C, test accuracy of K_P and K_P^o
@@ -10,6 +9,7 @@
 ``render``, ``export``, ``figures``, ``job``   what people see: console, CSV, PNG, all of it
 ====================  =========================================================================
 
+The four scenarios, draws and label rules (35)-(40), are in :mod:`pairity.datasets.scenarios`.
 The random draws differ from the paper's; what must agree is the structure.
 """
 

@@ -31,11 +31,11 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from pairity.datasets.scenarios import LabelledPairs, LabelModel, symmetry_of
 from pairity.estimators.svc import PairSVC
 from pairity.kernels import Bilinear, Kernel, OrderInvariant
 from pairity.reproduce.comparison import Comparison, compare
 from pairity.reproduce.paper import ACCURACIES
-from pairity.reproduce.scenarios import LabelledPairs, LabelModel, symmetry_of
 
 __all__ = ["PENALTIES", "AccuracyTable", "Outcome", "Repetition", "reproduce_accuracy"]
 

@@ -25,10 +25,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.datasets.scenarios import LabelledPairs, draw_rows, symmetry_of
 from pairity.estimators.svc import PairSVC
 from pairity.kernels import Bilinear, Gaussian, Kernel, Linear, OrderInvariant, Polynomial
 from pairity.reproduce.off_diagonal import OFF_DIAGONALS, tridiagonal
-from pairity.reproduce.scenarios import LabelledPairs, draw_rows, symmetry_of
 
 __all__ = ["KernelResult", "Run", "SupportTable", "reproduce_support"]
 

@@ -7,13 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.datasets.dataset import PairDataset
 from pairity.pairs import Pairs
 
-__all__ = ["LabelModel", "LabelledPairs", "all_ordered", "draw_rows", "symmetry_of"]
+__all__ = [
+    "LabelModel",
+    "LabelledPairs",
+    "all_ordered",
+    "draw_rows",
+    "make_scenario",
+    "symmetry_of",
+]
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
+_OBJECTS = 25  # to train on, in scenarios 3 and 4
 _DRAWS = 16  # feature vectors (35) of scenarios 1 and 2
 _WIDTH = 2  # components of each of the four subvectors
 _HALF_RANGE = 0.1  # of c1, c2, M and the polynomial coefficients, which are uniform
@@ -105,3 +114,45 @@ def all_ordered(objects: Matrix) -> Pairs:
     first, second = np.nonzero(~np.eye(len(objects), dtype=bool))
     left, right = objects[first], objects[second]
     return Pairs(objects, first, second, symmetric=left + right, antisymmetric=right - left)
+
+
+def make_scenario(number: int, n_objects: int | None = None, seed: int = 0) -> PairDataset:
+    """One of the four scenarios of Section 6, each unordered pair once.
+
+    Scenarios 1 (symmetric) and 2 (antisymmetric) are 16 draws of two objects each; 3 (symmetric)
+    and 4 (antisymmetric) are all pairs of ``n_objects``, labelled by a rule drawn with the seed.
+    Individual, symmetric and antisymmetric features have 2 components each.  ``groups`` number the
+    pairs.  ``pairs.with_mirrored()`` gives both orders, as the paper counts them.
+
+    Parameters
+    ----------
+    number : int
+        Scenario 1, 2, 3 or 4.
+    n_objects : int, optional
+        Number of objects of scenarios 3 and 4: the paper's 25 by default.
+    seed : int
+        Seed of the draw.
+    """
+    if number not in (1, 2, 3, 4):
+        raise ValueError(f"got scenario {number!r}; expected 1, 2, 3 or 4.")
+    if number < 3 and n_objects is not None:
+        raise ValueError(
+            f"got n_objects={n_objects} for scenario {number}; expected none: it is 16 draws of two"
+            " objects each."
+        )
+    if number < 3:
+        data = draw_rows(number, seed)
+    else:
+        generator = np.random.default_rng([seed, number])
+        rule = LabelModel.draw(number, generator)
+        objects = rule.draw_objects(_OBJECTS if n_objects is None else n_objects, generator)
+        data = rule.label_all(objects).in_one_order()
+    return PairDataset(
+        name=f"scenario {number}",
+        pairs=data.pairs,
+        y=data.y.astype(np.int64),
+        groups=np.arange(len(data.pairs)),
+        feature_names=("x1", "x2"),
+        symmetric_names=("x_ab 1", "x_ab 2"),
+        provenance="Drawn with a seed as Section 6 of the paper describes.",
+    )
