@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pairity import Pairs
 from pairity.selection.identity import ends_of, join
-from pairity.selection.units import deal
+from pairity.selection.units import deal, deal_groups
 
 
 @given(
@@ -23,6 +23,24 @@ def test_folds_are_even_in_number_and_weight(weights, n_folds, seed):
     assert len(numbers) == n_folds
     assert numbers.max() - numbers.min() <= 1
     assert sums.max() - sums.min() <= weights.max()
+
+
+@given(
+    weights=st.lists(st.integers(0, 50), min_size=1, max_size=60),
+    n_folds=st.integers(2, 7),
+    seed=st.integers(0, 100),
+)
+def test_groups_are_even_in_weight_and_leave_no_fold_empty(weights, n_folds, seed):
+    weights = np.array(weights)
+    folds = deal_groups(weights, n_folds, np.random.default_rng(seed))
+    sums = np.bincount(folds, weights=weights, minlength=n_folds)
+    assert sums.max() - sums.min() <= weights.max()
+    assert len(set(folds.tolist())) == min(n_folds, len(weights))
+
+
+def test_a_giant_group_stands_alone():
+    folds = deal_groups(np.array([100, 5, 5, 5, 5, 5, 5]), 3, np.random.default_rng(0))
+    assert np.count_nonzero(folds == folds[0]) == 1
 
 
 def test_equal_weights_are_dealt_in_random_order():

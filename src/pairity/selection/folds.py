@@ -12,7 +12,7 @@ from pairity.selection.splitter import (
     as_generator,
     check_count,
 )
-from pairity.selection.units import Units, as_labels, deal, highest_label
+from pairity.selection.units import Units, as_labels, deal, deal_groups, highest_label
 
 __all__ = ["ObjectKFold", "PairKFold"]
 
@@ -25,7 +25,11 @@ def _held_in_turn(
             f"got {len(units.weights)} {what} to hold out for n_splits={n_folds}; expected at least"
             " as many as folds: use fewer folds."
         )
-    folds = deal(units.weights, n_folds, as_generator(random_state), strata)
+    generator = as_generator(random_state)
+    if units.grouped and strata is None:
+        folds = deal_groups(units.weights, n_folds, generator)
+    else:
+        folds = deal(units.weights, n_folds, generator, strata)
     return (folds == fold for fold in range(n_folds))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,15 @@ from scipy.sparse.csgraph import connected_components
 
 from pairity.selection.identity import Codes, Ends, Mask, join
 
-__all__ = ["Units", "as_labels", "deal", "highest_label", "object_units", "pair_units"]
+__all__ = [
+    "Units",
+    "as_labels",
+    "deal",
+    "deal_groups",
+    "highest_label",
+    "object_units",
+    "pair_units",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,22 +29,24 @@ class Units:
     """Pair i hangs on the units ``first[i]`` and ``second[i]`` (equal where pairs are the units).
 
     ``weights`` counts the pairs that hang on each unit, a pair twice if both its ends do.
+    ``grouped`` units are groups that somebody named, of any sizes.
     """
 
     first: Codes  # (n,)
     second: Codes  # (n,)
     weights: Codes  # (n_units,)
+    grouped: bool
 
     def touched(self, held: Mask) -> Mask:
         """Pairs that hang on a held-out unit."""
         return held[self.first] | held[self.second]
 
 
-def _units(first: Codes, second: Codes) -> Units:
+def _units(first: Codes, second: Codes, grouped: bool) -> Units:
     weights = (
         np.bincount(first) if first is second else np.bincount(np.concatenate([first, second]))
     )
-    return Units(first, second, weights)
+    return Units(first, second, weights, grouped)
 
 
 def as_labels(values: ArrayLike, name: str, expected: int, of: str) -> Codes:
@@ -52,7 +63,7 @@ def as_labels(values: ArrayLike, name: str, expected: int, of: str) -> Codes:
 def pair_units(ends: Ends, groups: ArrayLike | None) -> Units:
     """All observations of an unordered pair are a unit; where there are groups, each group is."""
     unit = ends.unordered() if groups is None else as_labels(groups, "groups", len(ends), "pair")
-    return _units(unit, unit)
+    return _units(unit, unit, groups is not None)
 
 
 def object_units(ends: Ends, object_groups: Any, n_table_rows: int | None) -> Units:
@@ -67,7 +78,7 @@ def object_units(ends: Ends, object_groups: Any, n_table_rows: int | None) -> Un
         unit = _connected_parts(ends)
     elif object_groups is not None:
         unit = _grouped(ends, object_groups, n_table_rows)
-    return _units(unit[ends.first], unit[ends.second])
+    return _units(unit[ends.first], unit[ends.second], object_groups is not None)
 
 
 def _connected_parts(ends: Ends) -> Codes:
@@ -106,6 +117,23 @@ def deal(
     in_round = np.arange(len(order)) % (2 * n_folds)
     folds = np.empty(len(order), dtype=np.intp)
     folds[order] = np.minimum(in_round, 2 * n_folds - 1 - in_round)
+    return folds
+
+
+def deal_groups(weights: Codes, n_folds: int, generator: np.random.Generator) -> Codes:
+    """Fold of each unit where sizes are uneven: heaviest first, each to the lightest fold so far.
+
+    Numbers of units may differ; weights differ by at most the largest, as in :func:`deal`, and a
+    fold with a giant gets nothing else while the others fill up.
+    """
+    order = generator.permutation(len(weights))
+    order = order[np.argsort(-weights[order], kind="stable")]
+    loads = [(0, 0, fold) for fold in range(n_folds)]  # weight, units, fold
+    folds = np.empty(len(weights), dtype=np.intp)
+    for unit in order.tolist():
+        weight, n_units, fold = loads[0]
+        folds[unit] = fold
+        heapq.heapreplace(loads, (weight + int(weights[unit]), n_units + 1, fold))
     return folds
 
 
