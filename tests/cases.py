@@ -73,6 +73,11 @@ def random_labels(seed, n):
     return labels
 
 
+def random_targets(seed, n):
+    """Real targets of both signs."""
+    return np.random.default_rng([seed, 3]).normal(size=n)
+
+
 def sparse_twin(pairs):
     """The same pairs with objects in CSR."""
     import scipy.sparse as sp

@@ -285,3 +285,82 @@ def maximal_violating_pair_smo(K, y, C, n_steps):
 
 def nearly_tied(candidates, best):
     return any(0.0 < abs(value - best) < 1e-12 for value in candidates.values())
+
+
+# Regression, Section 7.1 ----------------------------------------------------------------------
+
+
+def regression_dual(alpha, alpha_hat, y, epsilon, K):
+    """Objective of (42), term by term, with a single sum over the targets."""
+    n = len(y)
+    difference = [alpha[i] - alpha_hat[i] for i in range(n)]
+    quadratic = math.fsum(
+        difference[i] * difference[j] * K[i, j] for i in range(n) for j in range(n)
+    )
+    width = epsilon * math.fsum(alpha[i] + alpha_hat[i] for i in range(n))
+    return 0.5 * quadratic + width + math.fsum(difference[i] * y[i] for i in range(n))
+
+
+def regression_primal(theta, bias, y, upper, epsilon, K):
+    """Objective of (41) at ``w = sum theta_i phi_i``, with the smallest slacks."""
+    n = len(y)
+    norm = math.fsum(theta[i] * theta[j] * K[i, j] for i in range(n) for j in range(n))
+    decisions = [math.fsum(K[i, j] * theta[j] for j in range(n)) + bias for i in range(n)]
+    over = [max(0.0, decisions[i] - y[i] - epsilon) for i in range(n)]
+    short = [max(0.0, y[i] - decisions[i] - epsilon) for i in range(n)]
+    return 0.5 * norm + math.fsum(upper * (over[i] + short[i]) for i in range(n))
+
+
+def soft_threshold(value, epsilon):
+    return math.copysign(max(abs(value) - epsilon, 0.0), value)
+
+
+def greedy_soft_threshold_descent(K, y, C, epsilon, n_steps):
+    """Coordinate descent on ``1/2 t'Kt - y't + epsilon |t|_1, |t| <= C``, worst coordinate first.
+
+    It ends where two coordinates are equally bad up to rounding: either choice is then right.
+    """
+    n = len(y)
+    theta = np.zeros(n)
+    iterates = []
+    for _ in range(n_steps):
+        residual = [y[i] - math.fsum(K[i, j] * theta[j] for j in range(n)) for i in range(n)]
+        worst = {i: _subgradient_distance(theta[i], residual[i], C, epsilon) for i in range(n)}
+        k = max(worst, key=lambda i: (worst[i], -i))
+        if worst[k] <= 1e-9 or nearly_tied(worst, worst[k]):
+            break
+        best = soft_threshold(K[k, k] * theta[k] + residual[k], epsilon) / K[k, k]
+        theta = theta.copy()
+        theta[k] = min(max(best, -C), C)
+        iterates.append(theta)
+    return iterates
+
+
+def _subgradient_distance(theta, residual, C, epsilon):
+    """Size of the steepest feasible descent of ``-residual t + epsilon |t|`` at theta."""
+    rise = residual - (epsilon if theta >= 0 else -epsilon) if theta < C else 0.0
+    fall = -residual - (epsilon if theta <= 0 else -epsilon) if theta > -C else 0.0
+    return max(0.0, rise, fall)
+
+
+def regression_maximal_violating_pair_smo(K, y, C, epsilon, n_steps):
+    """SMO on (42) in the 2n variables alpha_hat and alpha: (26) with labels +1 and -1.
+
+    Returns ``alpha_hat - alpha`` after each step.  It ends as the one for classification does.
+    """
+    n = len(y)
+    signs = np.concatenate([np.ones(n), -np.ones(n)])
+    linear = np.concatenate([epsilon - y, epsilon + y])
+    both = np.zeros(2 * n)
+    large = np.block([[K, K], [K, K]])
+    iterates = []
+    for _ in range(n_steps):
+        F = signs * (large @ (signs * both)) + linear
+        rise, fall = rise_candidates(both, signs, C, F), fall_candidates(both, signs, C, F)
+        i = max(rise, key=lambda place: (rise[place], -place))
+        j = min(fall, key=lambda place: (fall[place], place))
+        if rise[i] - fall[j] <= 1e-9 or nearly_tied(rise, rise[i]) or nearly_tied(fall, fall[j]):
+            break
+        both = two_variable_step(both, i, j, signs, C, F, large)
+        iterates.append(both[:n] - both[n:])
+    return iterates

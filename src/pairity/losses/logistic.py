@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, xlogy
 
 from pairity.losses.base import Vector
 
 __all__ = ["Logistic"]
 
-_NEWTON_STEPS = 100
+_BISECTIONS = 100
+#: A decision of this size has a loss below rounding.
+_CERTAIN = 40.0
 
 
 @dataclass(frozen=True)
@@ -57,22 +60,37 @@ class Logistic:
         """
         low, high = -point / step, (self.labels * self.weights - point) / step
         low, high = np.minimum(low, high), np.maximum(low, high)
-        for _ in range(_NEWTON_STEPS):
+        for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
             too_large = point + step * middle > self.pull(middle)
             low, high = np.where(too_large, low, middle), np.where(too_large, middle, high)
         return self.pull(0.5 * (low + high))
 
     def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
-        """The bias that minimises the loss of ``values + bias``, twice."""
-        bias = 0.0
-        for _ in range(_NEWTON_STEPS):
-            slope = float(self.pull(values + bias).sum())
-            curvature = float(self.curvature(values + bias).sum())
-            step = slope / max(curvature, 1e-300)
-            bias += float(np.clip(step, -2.0, 2.0))
-            if abs(step) <= 1e-14 * max(1.0, abs(bias)):
-                break
+        """The bias that minimises the loss of ``values + bias``, twice.
+
+        All decisions below the log odds of the weights call for a larger bias, all above for a
+        smaller one, which brackets it.  Where one label alone has weight there is none: then the
+        bias from which on every loss is below rounding.
+        """
+        positive, negative = (
+            float(self.weights[side].sum()) for side in (self.labels > 0, self.labels < 0)
+        )
+        if not (positive > 0 and negative > 0):
+            far = (
+                _CERTAIN - float(values.min()) if positive > 0 else -_CERTAIN - float(values.max())
+            )
+            return far, far
+        odds = float(np.log(positive / negative))
+        bias = float(
+            brentq(
+                lambda bias: float(self.pull(values + bias).sum()),
+                odds - float(values.max()) - 1.0,
+                odds - float(values.min()) + 1.0,
+                xtol=1e-14,
+                rtol=4.0 * np.finfo(float).eps,
+            )
+        )
         return bias, bias
 
     def violation(self, theta: Vector, decisions: Vector) -> float:

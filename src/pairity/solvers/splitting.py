@@ -115,7 +115,8 @@ class _Run:
         self.dtype: type[np.floating] = np.float32 if options.single_precision else np.float64
         self.cells = tuple(part.astype(self.dtype) for part in grid.cells.parts())
         self.scale = problem.loss.scale
-        bound = float(np.median(problem.loss.high - problem.loss.low)) / 2.0 / self.scale
+        widths = problem.loss.high - problem.loss.low
+        bound = float(np.median(widths[widths > 0])) / 2.0 / self.scale  # rows of weight 0 aside
         self.rho = float(np.sqrt(spectral.typical_eigenvalue())) * 0.5 / np.sqrt(bound)
         shape = grid.cells.low.shape
         self.point: Array = np.zeros(shape, self.dtype)
