@@ -67,7 +67,9 @@ def observed_flow(
     """
     outcome = _finite(y, "y", len(pairs))
     weight = (
-        np.ones(len(pairs)) if sample_weight is None else _finite(sample_weight, "w", len(pairs))
+        np.ones(len(pairs))
+        if sample_weight is None
+        else _finite(sample_weight, "sample_weight", len(pairs))
     )
     if (weight < 0).any():
         raise ValueError("got negative sample weights; expected weights of at least 0.")

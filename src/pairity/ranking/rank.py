@@ -35,19 +35,20 @@ def mean_margins(flow: PreferenceFlow) -> Vector:
     Where all m objects are compared with equal weights the least-squares scores are (m - 1) / m
     times these.
     """
-    return _per_comparison(flow, flow.per_object(flow.weights * flow.values, -1.0), 0.0)
+    return _per_comparison(flow, flow.per_object(flow.weights * flow.values, -1.0))
 
 
 def win_shares(flow: PreferenceFlow) -> Vector:
     """Weighted share of its comparisons in which each object is ahead; ties count one half."""
     credit = flow.weights * np.sign(flow.values) / 2.0
     balance = flow.per_object(credit, -1.0)
-    return 0.5 + _per_comparison(flow, balance, 0.0)
+    return 0.5 + _per_comparison(flow, balance)
 
 
-def _per_comparison(flow: PreferenceFlow, totals: Vector, otherwise: float) -> Vector:
+def _per_comparison(flow: PreferenceFlow, totals: Vector) -> Vector:
+    """Totals of the objects over the weights of their comparisons; 0 for objects without any."""
     weight = flow.per_object(flow.weights, 1.0)
-    return np.divide(totals, weight, out=np.full(len(totals), otherwise), where=weight > 0)
+    return np.divide(totals, weight, out=np.zeros(len(totals)), where=weight > 0)
 
 
 _SCORES = {"least_squares": least_squares_scores, "mean": mean_margins, "wins": win_shares}
@@ -148,7 +149,8 @@ def rank_observed(
     pairs : Pairs
         Who was compared with whom; the rows of ``pairs.objects`` are the objects.
     y : array-like of shape (n,)
-        Outcomes: above 0 where the first object is ahead (+1 and -1, or margins), 0 for a tie.
+        Outcomes: above 0 where the first object is ahead (+1 and -1, or margins), 0 for a tie; a
+        loss is -1, not 0.
     sample_weight : array-like of shape (n,), optional
         How much each observation counts.
     ids, method, n_resamples, level, n_cycles, random_state
