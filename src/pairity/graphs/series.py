@@ -150,10 +150,12 @@ def apply_series(
 ) -> Vector:
     """``f(strength * matrix) @ vectors`` for a symmetric matrix of that spectral radius."""
     coefficients = series.chebyshev(strength * radius)
-    before, now = vectors, matrix @ vectors
-    now = now / radius if radius else now
+    doubled = matrix * (2.0 / radius if radius else 0.0)
+    before, now = vectors, 0.5 * (doubled @ vectors)
     total = coefficients[0] * before
     for coefficient in coefficients[1:]:
         total += coefficient * now
-        before, now = now, (2.0 / radius if radius else 0.0) * (matrix @ now) - before
+        following = doubled @ now
+        following -= before
+        before, now = now, following
     return total

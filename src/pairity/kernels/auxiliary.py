@@ -35,7 +35,7 @@ _SMALL = 300
 #: Base similarities evaluated at a time.
 _ENTRIES = 100_000
 #: Sparse work per entry of the matrix, in units of products, up to which eigenvalues cost more.
-_PRODUCTS_PAY = 0.7
+_PRODUCTS_PAY = 0.9
 #: Columns of the diffusion matrix computed at a time.
 _COLUMNS = 64
 
