@@ -74,9 +74,7 @@ class PairMachine(BaseEstimator):
     def _solve(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> None:
         """Project the kernel, train, and keep the model with its certificate."""
         data = self._training_set(pairs, loss, parity)
-        solution, certificate = self._train(data)
-        self._keep(data, solution, certificate)
-        self._report_outcome(certificate, solution.reason)
+        self._keep(data, *self._train(data))
 
     def _keep(self, data: TrainingSet[Any], solution: Solution, certificate: Certificate) -> None:
         """Store the model: support pairs, coefficients, bias."""
@@ -93,6 +91,12 @@ class PairMachine(BaseEstimator):
         self._model = PairModel(
             data.kernel, self.support_pairs_, self.dual_coef_, self.intercept_, data.parity
         )
+        self._report_outcome(certificate, solution.reason)
+
+    def _renumber(self, counted: NDArray[np.intp], n_rows: int) -> None:
+        """Make ``support_`` count the rows given, where rows of weight 0 were left out."""
+        n = len(counted)
+        self.support_ = counted[self.support_ % n] + n_rows * (self.support_ // n)
 
     def _options(self, most_steps: int) -> SolverOptions:
         """Options of any solver; ``most_steps`` is what ``max_iter=-1`` means."""
@@ -120,7 +124,7 @@ class PairMachine(BaseEstimator):
                 f" ({certificate.relative_gap:.2e} of the objective). The model is usable within"
                 f" that gap; {self._remedy}.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     #: What to do when a fit does not reach its tolerance.

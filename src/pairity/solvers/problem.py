@@ -121,7 +121,12 @@ class Solution:
 
 
 def halved_problem(
-    kernel: Kernel, pairs: Pairs, loss: SomeLoss, parity: Parity | None
+    kernel: Kernel,
+    pairs: Pairs,
+    loss: SomeLoss,
+    parity: Parity | None,
+    *,
+    with_bias: bool = True,
 ) -> AnyProblem[SomeLoss]:
     """(20) for EVEN, (22) for ODD; with no parity the ordinary machine on the rows as given.
 
@@ -129,12 +134,13 @@ def halved_problem(
     """
     if parity is not None:
         loss = loss.times(2.0)
-    return AnyProblem(PairOperator(kernel, pairs), loss, parity is not Parity.ODD)
+    has_bias = with_bias and parity is not Parity.ODD
+    return AnyProblem(PairOperator(kernel, pairs), loss, has_bias)
 
 
 def full_problem(
-    kernel: Kernel, pairs: Pairs, loss: SomeLoss, parity: Parity
+    kernel: Kernel, pairs: Pairs, loss: SomeLoss, parity: Parity, *, with_bias: bool = True
 ) -> AnyProblem[SomeLoss]:
     """(13) or (42) on the rows followed by their mirror images."""
     mirrored = loss.with_mirrored(parity.sign)
-    return AnyProblem(PairOperator(kernel, pairs.with_mirrored()), mirrored, True)
+    return AnyProblem(PairOperator(kernel, pairs.with_mirrored()), mirrored, with_bias)

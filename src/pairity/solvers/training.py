@@ -47,16 +47,21 @@ class TrainingSet(Generic[SomeLoss]):
     parity: Parity | None
     kernel: Kernel  # order-invariant, for I
     projected: Kernel  # balanced or skew-balanced, for J
+    with_bias: bool = True  # where the parity allows one
 
     def halved(self) -> AnyProblem[SomeLoss]:
         """Problem on J, or on the rows as given without a symmetry."""
-        return halved_problem(self.projected, self.pairs, self.loss, self.parity)
+        return halved_problem(
+            self.projected, self.pairs, self.loss, self.parity, with_bias=self.with_bias
+        )
 
     def full(self) -> AnyProblem[SomeLoss]:
         """Problem on I."""
         if self.parity is None:
             return self.halved()
-        return full_problem(self.kernel, self.pairs, self.loss, self.parity)
+        return full_problem(
+            self.kernel, self.pairs, self.loss, self.parity, with_bias=self.with_bias
+        )
 
 
 def train(

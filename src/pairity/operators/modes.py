@@ -1,0 +1,233 @@
+"""Leading modes of a pair kernel: few explicit features that carry most of it.
+
+With ``K = U diag(lam) U'`` the Gram matrix of the objects, tensor and metric-learning kernels are
+sums over pairs of eigenvectors,
+
+    w/2 (K_ac K_bd +- K_ad K_bc) = w   sum_ij lam_i lam_j p_ij(ab) p_ij(cd),
+                                       p_ij(ab) = (U_ai U_bj +- U_aj U_bi) / 2,
+    1/4 (K_ac - K_ad - K_bc + K_bd)^2 = 1/4 sum_ij lam_i lam_j p_ij(ab) p_ij(cd),
+                                       p_ij(ab) = (U_ai - U_bi) (U_aj - U_bj).
+
+Keeping the modes with a small i leaves d features whose products with vectors go through the
+m x q matrix of eigenvectors.  For any other kernel the features come from landmark
+pairs (Nystroem).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from pairity.kernels.constructions import MetricLearning
+from pairity.operators.pair_operator import PairOperator
+from pairity.operators.products import PairSums, sample_pairs
+from pairity.pairs import Pairs
+from pairity.parity import Parity
+
+__all__ = ["EigenModes", "LandmarkModes", "Modes", "leading_modes"]
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+#: Eigenvectors of the object Gram matrix that are looked at.
+_MOST_VECTORS = 320
+#: Share of nonzero entries above which coefficients are better off in a full matrix.
+_DENSE_SHARE = 0.02
+#: Modes smaller than this, relative to the largest, are rounding.
+_NEGLIGIBLE = 1e-14
+
+
+class Modes(Protocol):
+    """A table of features with ``features @ features.T`` close to the kernel matrix."""
+
+    @property
+    def n_modes(self) -> int:
+        """How many features."""
+
+    def reduce(self, vector: Vector) -> Vector:
+        """``features.T @ vector``."""
+
+    def expand(self, weights: Vector) -> Vector:
+        """``features @ weights``."""
+
+    def gram(self, weights: Vector) -> Matrix:
+        """``features.T @ diag(weights) @ features``."""
+
+
+class _Kind(Enum):
+    EVEN = "even tensor"
+    ODD = "odd tensor"
+    METRIC = "metric"
+
+
+@dataclass(frozen=True)
+class EigenModes:
+    """Features ``scale_t p_ij(ab)`` for the modes i < p, i <= j < q of the object eigenvectors."""
+
+    pairs: Pairs
+    kind: _Kind
+    vectors: Matrix  # (m, q)
+    first: NDArray[np.intp]  # (d,) i of each mode
+    second: NDArray[np.intp]
+    scale: Vector
+
+    @property
+    def n_modes(self) -> int:
+        """How many features."""
+        return len(self.scale)
+
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.kind is _Kind.ODD else 1.0
+
+    def _coefficients(self, vector: Vector) -> Any:
+        """V with ``V[a, b] = v_ab``, full or sparse, whichever multiplies faster."""
+        size = self.pairs.n_objects
+        entries = (vector, (self.pairs.first, self.pairs.second))
+        coefficients = sp.csr_array(entries, shape=(size, size))
+        return coefficients.toarray() if len(vector) > _DENSE_SHARE * size * size else coefficients
+
+    def reduce(self, vector: Vector) -> Vector:
+        """``U' V U`` at the chosen places; the graph Laplacian of V for the metric."""
+        core = self.vectors.T @ (self._coefficients(vector) @ self.vectors)
+        if self.kind is _Kind.METRIC:
+            core = (self.vectors.T * self._degrees(vector)) @ self.vectors - core - core.T
+            return self.scale * core[self.first, self.second]
+        both = core[self.first, self.second] + self._sign * core[self.second, self.first]
+        return 0.5 * self.scale * both
+
+    def _degrees(self, vector: Vector) -> Vector:
+        size = self.pairs.n_objects
+        ends = np.concatenate([self.pairs.first, self.pairs.second])
+        sums = np.bincount(ends, np.concatenate([vector, vector]), size)
+        return sums.astype(np.float64, copy=False)
+
+    def expand(self, weights: Vector) -> Vector:
+        """``[U W U']_ab``, with the diagonal for the metric."""
+        size = self.vectors.shape[1]
+        core = np.zeros((size, size))
+        core[self.first, self.second] = self.scale * weights
+        left = self.vectors @ (0.5 * (core + self._sign * core.T))
+        nothing = np.zeros(self.pairs.n_objects)
+        if self.kind is not _Kind.METRIC:
+            sums = PairSums(0.0, nothing, nothing, [(left, self.vectors)])
+        else:
+            diagonal = np.einsum("ai,ai->a", left, self.vectors)
+            sums = PairSums(0.0, diagonal, diagonal, [(-2.0 * left, self.vectors)])
+        return sample_pairs(sums, [self.pairs])[0]
+
+    def gram(self, weights: Vector) -> Matrix:
+        """``features' diag(weights) features``, at object level.
+
+        A sum over pairs of four eigenvectors, two of them at each end, is a product
+        ``(U_i o U_j)' O (U_k o U_l)`` with the symmetric matrix O of the weights: no table of pairs
+        times modes is ever formed.
+        """
+        plain = self._coefficients(weights)
+        both_orders = plain + plain.T
+        short, rest = self.vectors[:, : int(self.first.max()) + 1], self.vectors
+        total = self._products_of_ends(both_orders, short, rest)
+        if self.kind is _Kind.METRIC:
+            total += self._products_of_one_end(both_orders, self._degrees(weights))
+        return self.scale[:, np.newaxis] * total * self.scale
+
+    def _products_of_ends(self, weights: Any, short: Matrix, rest: Matrix) -> Matrix:
+        """Sums with two eigenvectors at each end of a pair."""
+        i, j = self.first, self.second
+        p, q = short.shape[1], rest.shape[1]
+        straight = np.empty((p, p, q, q))  # (i, k) at one end, (j, l) at the other
+        for one in range(p):
+            for two in range(one + 1):
+                at_ends = weights @ (short[:, one] * short[:, two])
+                block = (rest.T * at_ends) @ rest
+                straight[one, two] = straight[two, one] = block
+        total = straight[i[:, np.newaxis], i, j[:, np.newaxis], j]
+        del straight
+        mixed = (short[:, :, np.newaxis] * rest[:, np.newaxis, :]).reshape(len(rest), p * q)
+        crossed = (mixed.T @ (weights @ mixed)).reshape(p, q, p, q)  # (i, l) and (k, j)
+        other = crossed[i[:, np.newaxis], j, i, j[:, np.newaxis]]
+        if self.kind is _Kind.METRIC:
+            return total + other + crossed[i[:, np.newaxis], j[:, np.newaxis], i, j]
+        return 0.25 * (total + self._sign * other)
+
+    def _products_of_one_end(self, weights: Any, degrees: Vector) -> Matrix:
+        """Sums with four, or three, of the eigenvectors at the same end, for the metric."""
+        one, two = self.vectors[:, self.first], self.vectors[:, self.second]
+        spread = weights @ self.vectors
+        pairs_of_vectors = one * two
+        lone = one * spread[:, self.second] + two * spread[:, self.first]
+        crossed = pairs_of_vectors.T @ (0.5 * degrees[:, np.newaxis] * pairs_of_vectors - lone)
+        return crossed + crossed.T
+
+
+@dataclass(frozen=True)
+class LandmarkModes:
+    """Nystroem features ``K_nL (chol K_LL)^-T`` of some landmark pairs L, for any kernel."""
+
+    operator: PairOperator
+    landmarks: NDArray[np.intp]
+
+    @property
+    def n_modes(self) -> int:
+        """How many features."""
+        return len(self.landmarks)
+
+    @cached_property
+    def _features(self) -> Matrix:
+        columns = self.operator.block(slice(None), self.landmarks)
+        corner = columns[self.landmarks]
+        corner = 0.5 * (corner + corner.T)
+        corner[np.diag_indices(len(corner))] += 1e-10 * max(float(np.trace(corner)), 1e-300)
+        factor = np.linalg.cholesky(corner)
+        return scipy.linalg.solve_triangular(factor, columns.T, lower=True).T
+
+    def reduce(self, vector: Vector) -> Vector:
+        """``features.T @ vector``."""
+        return self._features.T @ vector
+
+    def expand(self, weights: Vector) -> Vector:
+        """``features @ weights``."""
+        return self._features @ weights
+
+    def gram(self, weights: Vector) -> Matrix:
+        """``features.T @ diag(weights) @ features``."""
+        weighted = self._features * np.sqrt(weights)[:, np.newaxis]
+        return weighted.T @ weighted
+
+
+def leading_modes(operator: PairOperator, n_modes: int, megabytes: float) -> Modes:
+    """At most ``n_modes`` features of an operator's kernel within some memory."""
+    structure = operator.structure
+    if structure is not None:
+        kind = _Kind.EVEN if structure.parity is Parity.EVEN else _Kind.ODD
+        return _eigen_modes(operator.left, kind, structure.gram, structure.weight, n_modes)
+    kernel = operator.kernel
+    if isinstance(kernel, MetricLearning) and kernel.k2 is None and kernel.k3 is None:
+        gram = operator.grams[kernel.k1]
+        return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, n_modes)
+    n_pairs = len(operator.left)
+    fitting = int(megabytes * 1e6 / (16.0 * n_pairs))
+    chosen = np.random.default_rng(0).permutation(n_pairs)[: max(1, min(n_modes, fitting))]
+    return LandmarkModes(operator, np.sort(chosen))
+
+
+def _eigen_modes(
+    pairs: Pairs, kind: _Kind, gram: Matrix, weight: float, n_modes: int
+) -> EigenModes:
+    """Modes of the largest eigenvalues; ``weight`` is that of the sum over all (i, j)."""
+    rank = min(_MOST_VECTORS, len(gram))
+    vectors, values, _ = randomized_svd(gram, rank, n_oversamples=20, n_iter=6, random_state=0)
+    first, second = np.triu_indices(rank, 1 if kind is _Kind.ODD else 0)
+    kept = first < max(1, n_modes // rank)
+    first, second = first[kept], second[kept]
+    sizes = weight * values[first] * values[second] * np.where(first == second, 1.0, 2.0)
+    kept = sizes > _NEGLIGIBLE * max(float(sizes.max(initial=0.0)), 1e-300)
+    return EigenModes(pairs, kind, vectors, first[kept], second[kept], np.sqrt(sizes[kept]))

@@ -1,0 +1,162 @@
+"""Linear systems ``(K + diag(shift)) x = b``: what ridge regression and every Newton step solve.
+
+Small systems are factored once (Cholesky); large ones go by conjugate gradients through operator
+products, with the leading modes of the kernel taken out by a low-rank preconditioner
+
+    (D + F F')^-1 = D^-1 - D^-1 F (I + F' D^-1 F)^-1 F' D^-1        (Woodbury),
+
+so that the number of iterations hardly depends on how large the large eigenvalues are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from pairity.losses.base import Vector
+from pairity.operators.modes import Modes, leading_modes
+from pairity.operators.pair_operator import PairOperator
+
+__all__ = ["MOST_DENSE_PAIRS", "Found", "ShiftedSystems", "Watch"]
+
+#: Pairs up to which the whole Gram matrix is factored, if memory allows.
+MOST_DENSE_PAIRS = 5000
+#: Features of the preconditioner at most; fewer for fewer pairs.
+_MOST_MODES = 4096
+_MODES_SHARE = 1 / 16
+#: Iterations after which the residual is recomputed, so that rounding does not add up.
+_REFRESH = 50
+
+
+#: Called with the iteration, the relative residual and the solution so far; true stops.
+Watch = Callable[[int, float, Vector], bool]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A solution, how many iterations it took, and its residual over the right side."""
+
+    solution: Vector
+    n_iter: int
+    relative_residual: float
+
+
+class ShiftedSystems:
+    """Systems of one operator for any shifts and right sides."""
+
+    def __init__(self, operator: PairOperator, *, dense: bool, megabytes: float) -> None:
+        self.operator = operator
+        self.dense = dense
+        self._megabytes = megabytes
+        self._gram: NDArray[np.float64] | None = None
+        self._modes: Modes | None = None
+
+    @property
+    def gram(self) -> NDArray[np.float64]:
+        """The whole Gram matrix, computed once."""
+        if self._gram is None:
+            block = self.operator.block(slice(None), slice(None))
+            self._gram = 0.5 * (block + block.T)
+        return self._gram
+
+    @property
+    def modes(self) -> Modes:
+        """Leading modes of the kernel, computed once."""
+        if self._modes is None:
+            n = len(self.operator.left)
+            wanted = max(1, min(_MOST_MODES, int(_MODES_SHARE * n)))
+            self._modes = leading_modes(self.operator, wanted, self._megabytes)
+        return self._modes
+
+    def with_shift(self, shift: Vector) -> _Direct | _Iterative:
+        """Something with ``solve(right, tol, max_iter, report)``."""
+        if self.dense:
+            return _Direct(self.gram, shift)
+        return _Iterative(self.operator, shift, self.modes)
+
+
+class _Direct:
+    """One factorisation for all right sides."""
+
+    def __init__(self, gram: NDArray[np.float64], shift: Vector) -> None:
+        shifted = gram.copy()
+        shifted[np.diag_indices(len(shift))] += shift
+        self._factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(
+        self,
+        right: Vector,
+        tol: float = 0.0,
+        max_iter: int = 1,
+        report: Watch | None = None,
+        start: Vector | None = None,
+    ) -> Found:
+        """Back substitution; nothing to iterate."""
+        return Found(cho_solve(self._factor, right, check_finite=False), 1, 0.0)
+
+
+class _LowRankInverse:
+    """``(D + F F')^-1`` applied to vectors."""
+
+    def __init__(self, shift: Vector, modes: Modes) -> None:
+        self._inverse_shift, self._modes = 1.0 / shift, modes
+        inside = modes.gram(self._inverse_shift)
+        inside[np.diag_indices(len(inside))] += 1.0
+        self._factor = cho_factor(inside, lower=True, overwrite_a=True, check_finite=False)
+
+    def __call__(self, vector: Vector) -> Vector:
+        scaled = self._inverse_shift * vector
+        inner = cho_solve(self._factor, self._modes.reduce(scaled), check_finite=False)
+        return scaled - self._inverse_shift * self._modes.expand(inner)
+
+
+class _Iterative:
+    """Preconditioned conjugate gradients."""
+
+    def __init__(self, operator: PairOperator, shift: Vector, modes: Modes) -> None:
+        self._operator, self._shift = operator, shift
+        try:
+            self._precondition: Callable[[Vector], Vector] = _LowRankInverse(shift, modes)
+        except LinAlgError:
+            self._precondition = lambda vector: vector / shift
+
+    def _apply(self, vector: Vector) -> Vector:
+        return self._operator.product(vector) + self._shift * vector
+
+    def solve(
+        self,
+        right: Vector,
+        tol: float,
+        max_iter: int,
+        report: Watch | None = None,
+        start: Vector | None = None,
+    ) -> Found:
+        """Iterate until the residual is ``tol`` times the right side, or ``report`` returns true."""
+        size = float(np.linalg.norm(right))
+        solution = np.zeros_like(right) if start is None else start.copy()
+        residual = right.copy() if start is None else right - self._apply(solution)
+        relative = float(np.linalg.norm(residual)) / max(size, 1e-300)
+        if size == 0.0 or relative <= tol:
+            return Found(solution, 0, relative if size else 0.0)
+        direction = self._precondition(residual)
+        merit = float(residual @ direction)
+        for iteration in range(1, max_iter + 1):
+            image = self._apply(direction)
+            step = merit / float(direction @ image)
+            solution += step * direction
+            if iteration % _REFRESH == 0:
+                residual = right - self._apply(solution)
+            else:
+                residual = residual - step * image
+            relative = float(np.linalg.norm(residual)) / size
+            stop = report is not None and bool(report(iteration, relative, solution))
+            if relative <= tol or stop:
+                return Found(solution, iteration, relative)
+            preconditioned = self._precondition(residual)
+            previous, merit = merit, float(residual @ preconditioned)
+            direction = preconditioned + (merit / previous) * direction
+        return Found(solution, max_iter, relative)

@@ -1,0 +1,207 @@
+"""Ridge regression: which way to the linear system ``(K + shift) theta = y``, and what it yields.
+
+==========  ====================================================================================
+spectral    all pairs of the objects, each once, and a tensor kernel: closed form for any shift
+dense       few pairs: one factorisation, or one eigendecomposition for many shifts
+cg          conjugate gradients through operator products, preconditioned
+==========  ====================================================================================
+
+The first two also give the diagonal of the inverse, and with it the residual of every pair by a
+model that was fitted without that pair, ``theta_i / (K + shift)^-1_ii``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from pairity.losses.squared import Squared
+from pairity.operators.complete import CompletePairs, is_complete
+from pairity.operators.pair_operator import PairOperator
+from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
+from pairity.solvers.problem import (
+    INTERRUPTED,
+    AnyProblem,
+    Iterate,
+    Solution,
+    SolverOptions,
+    Vector,
+)
+
+__all__ = ["RIDGE_SOLVERS", "ExactRidge", "plan_ridge", "ridge_path", "solve_ridge"]
+
+RIDGE_SOLVERS = ("auto", "spectral", "dense", "cg")
+RidgeProblem = AnyProblem[Squared]
+#: Square matrices of doubles that the dense way holds.
+_DENSE_MATRICES = 3.0
+#: Share of the memory limit for the features of a preconditioner.
+_MODES_SHARE = 0.2
+_MOST_ITERATIONS = 10_000
+
+
+def plan_ridge(problem: RidgeProblem, solver: str, options: SolverOptions) -> str:
+    """Choose a way, or check the one that was asked for."""
+    n = len(problem)
+    fits = _DENSE_MATRICES * 8e-6 * n * n <= options.memory_limit
+    spectral = _is_spectral(problem)
+    if solver == "spectral" and not spectral:
+        raise ValueError(
+            "got solver='spectral' where it does not apply; expected a tensor kernel without group"
+            " features, every pair of the objects exactly once and equal weights: use"
+            " solver='auto'."
+        )
+    if solver != "auto":
+        return solver
+    if options.callback is not None:
+        return "cg"
+    if spectral:
+        return "spectral"
+    return "dense" if n <= MOST_DENSE_PAIRS and fits else "cg"
+
+
+def _is_spectral(problem: RidgeProblem) -> bool:
+    weights = problem.loss.weights
+    return (
+        problem.operator.structure is not None
+        and bool((weights == weights[0]).all())
+        and is_complete(problem.operator.left)
+    )
+
+
+class ExactRidge:
+    """Solutions and diagonals of inverses for many shifts, from one decomposition."""
+
+    def __init__(self, problem: RidgeProblem, way: str) -> None:
+        self.problem = problem
+        self._complete: CompletePairs | None = None
+        if way == "spectral":
+            structure = problem.operator.structure
+            assert structure is not None
+            self._complete = CompletePairs(structure, problem.operator.left)
+            return
+        # (K + D)^-1 = W^1/2 (W^1/2 K W^1/2 + 1)^-1 W^1/2 with W the weights
+        self._root = np.sqrt(problem.loss.weights)
+        gram = _whole_gram(problem.operator)
+        scaled = self._root[:, np.newaxis] * gram * self._root
+        self._values, self._vectors = eigh(scaled, check_finite=False, driver="evd")
+
+    def solve(self, factor: float) -> tuple[Vector, Vector]:
+        """Theta, and the diagonal of the inverse, with all weights multiplied by ``factor``."""
+        loss = self.problem.loss.times(factor)
+        targets = loss.targets
+        if self._complete is not None:
+            shift = 1.0 / float(loss.weights[0])
+            inverse = self._complete.inverse_diagonal(shift)
+            if not self.problem.has_bias:
+                return self._complete.solve(targets, shift), inverse
+            border = self._complete.solve(np.ones_like(targets), shift)
+            return _with_bias(self._complete.solve(targets, shift), border, inverse)
+        shrunk = 1.0 / (self._values + 1.0 / factor)
+        inverse = self._root**2 * ((self._vectors**2) @ shrunk)
+        solution = self._apply_inverse(shrunk, targets)
+        if not self.problem.has_bias:
+            return solution, inverse
+        border = self._apply_inverse(shrunk, np.ones_like(targets))
+        return _with_bias(solution, border, inverse)
+
+    def _apply_inverse(self, shrunk: Vector, right: Vector) -> Vector:
+        inside = self._vectors.T @ (self._root * right)
+        return self._root * (self._vectors @ (shrunk * inside))
+
+
+def _with_bias(solution: Vector, border: Vector, inverse: Vector) -> tuple[Vector, Vector]:
+    """The same with ``sum(theta) = 0``: the bias takes one direction out of the inverse."""
+    total = float(border.sum())
+    theta = solution - (float(solution.sum()) / total) * border
+    return theta, inverse - border**2 / total
+
+
+def _whole_gram(operator: PairOperator) -> NDArray[np.float64]:
+    block = operator.block(slice(None), slice(None))
+    return 0.5 * (block + block.T)
+
+
+def ridge_path(
+    problem: RidgeProblem, way: str, factors: Vector
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Theta and leave-one-pair-out residuals, shapes (len(factors), n), for multiplied weights."""
+    exact = ExactRidge(problem, way)
+    thetas, residuals = [], []
+    for factor in factors:
+        theta, inverse = exact.solve(float(factor))
+        thetas.append(theta)
+        residuals.append(theta / inverse)
+    return np.array(thetas), np.array(residuals)
+
+
+def solve_ridge(problem: RidgeProblem, way: str, options: SolverOptions) -> Solution:
+    """Solve once, by the way that was planned."""
+    loss = problem.loss
+    if way == "spectral":
+        structure = problem.operator.structure
+        assert structure is not None
+        complete = CompletePairs(structure, problem.operator.left)
+        shift = 1.0 / float(loss.weights[0])
+        theta = complete.solve(loss.targets, shift)
+        if problem.has_bias:
+            border = complete.solve(np.ones(len(loss)), shift)
+            theta = theta - (float(theta.sum()) / float(border.sum())) * border
+        return Solution(theta, 1, True, "closed form")
+    if way == "dense":
+        return _solve_dense(problem)
+    return _solve_by_gradients(problem, options)
+
+
+def _solve_dense(problem: RidgeProblem) -> Solution:
+    gram = _whole_gram(problem.operator)
+    gram[np.diag_indices(len(gram))] += 1.0 / problem.loss.weights
+    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    right = np.column_stack([problem.loss.targets, np.ones(len(gram))])
+    solution, border = cho_solve(factor, right, check_finite=False).T
+    if problem.has_bias:
+        solution = solution - (float(solution.sum()) / float(border.sum())) * border
+    return Solution(np.ascontiguousarray(solution), 1, True, "closed form")
+
+
+def _solve_by_gradients(problem: RidgeProblem, options: SolverOptions) -> Solution:
+    loss = problem.loss
+    watch = _Watch(problem, options)
+    system = ShiftedSystems(
+        problem.operator, dense=False, megabytes=_MODES_SHARE * options.memory_limit
+    ).with_shift(1.0 / loss.weights)
+    most = min(options.max_iter, _MOST_ITERATIONS)
+    try:
+        found = system.solve(loss.targets, options.tol, most, watch)
+        theta, n_iter = found.solution, found.n_iter
+        if problem.has_bias:
+            border = system.solve(np.ones(len(loss)), 0.1 * options.tol, most, watch)
+            theta = theta - (float(theta.sum()) / float(border.solution.sum())) * border.solution
+            n_iter += border.n_iter
+    except KeyboardInterrupt:
+        return Solution(np.zeros(len(loss)), 0, False, INTERRUPTED)
+    converged = found.relative_residual <= options.tol
+    reason = "tolerance reached" if converged else f"max_iter={most} iterations used up"
+    return Solution(
+        theta, n_iter, converged, "stopped by the callback" if watch.stopped else reason
+    )
+
+
+class _Watch:
+    """Reports progress, and shows iterates to a callback."""
+
+    def __init__(self, problem: RidgeProblem, options: SolverOptions) -> None:
+        self._problem, self._options = problem, options
+        self.stopped = False
+
+    def __call__(self, iteration: int, relative: float, solution: Vector) -> bool:
+        if self._options.report is not None:
+            self._options.report(f"conjugate gradients, iteration {iteration}", relative)
+        if self._options.callback is None:
+            return False
+        values = self._problem.operator.product(solution)
+        iterate = Iterate(
+            iteration, solution.copy(), self._problem.objective(solution, values), relative, 0.0
+        )
+        self.stopped = bool(self._options.callback(iterate))
+        return self.stopped
