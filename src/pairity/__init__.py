@@ -12,14 +12,18 @@ from typing import TYPE_CHECKING, Any
 from pairity._version import __version__
 
 if TYPE_CHECKING:
+    from pairity.estimators.logistic import PairLogistic
+    from pairity.estimators.ridge import PairRidge
     from pairity.estimators.svc import PairSVC
     from pairity.estimators.svr import PairSVR
     from pairity.pairs import Pairs
 
-__all__ = ["PairSVC", "PairSVR", "Pairs", "__version__"]
+__all__ = ["PairLogistic", "PairRidge", "PairSVC", "PairSVR", "Pairs", "__version__"]
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
+    "PairLogistic": "pairity.estimators.logistic",
+    "PairRidge": "pairity.estimators.ridge",
     "PairSVC": "pairity.estimators.svc",
     "PairSVR": "pairity.estimators.svr",
     "Pairs": "pairity.pairs",

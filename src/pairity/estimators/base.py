@@ -93,6 +93,13 @@ class PairMachine(BaseEstimator):
         )
         self._report_outcome(certificate, solution.reason)
 
+    def _start(self, n_pairs: int) -> NDArray[np.float64] | None:
+        """The last solution, where a warm start is wanted and it has as many rows."""
+        if not (getattr(self, "warm_start", False) and hasattr(self, "_dual")):
+            return None
+        full = self.training_set == "full" and self.symmetry != "none"
+        return self._dual if len(self._dual) == (2 if full else 1) * n_pairs else None
+
     def _renumber(self, counted: NDArray[np.intp], n_rows: int) -> None:
         """Make ``support_`` count the rows given, where rows of weight 0 were left out."""
         n = len(counted)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pairity.estimators.base import PairMachine
 from pairity.losses.piecewise import PiecewiseLinear
@@ -63,12 +59,3 @@ class SupportVectorMachine(PairMachine):
             cache_size=float(self.cache_size),
             single_precision=self.precision == "mixed",
         )
-
-    def _start(self, n_pairs: int) -> NDArray[np.float64] | None:
-        if not (self.warm_start and hasattr(self, "_dual")):
-            return None
-        expected = n_pairs
-        if self.training_set == "full" and self.symmetry != "none":
-            expected = 2 * n_pairs
-        dual: Any = self._dual
-        return dual if len(dual) == expected else None

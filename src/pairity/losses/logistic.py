@@ -44,6 +44,10 @@ class Logistic:
         weights = np.where(self.weights > 0, self.weights, 1.0)
         return np.clip(self.labels * theta / weights, 0.0, 1.0)
 
+    def feasible(self, theta: Vector) -> Vector:
+        """Dual variables with ``u`` clipped to [0, 1]."""
+        return self.labels * self.weights * self._share(theta)
+
     def pull(self, decisions: Vector) -> Vector:
         """``-d loss / d f = c y expit(-y f)``: what theta is at the optimum."""
         return self.weights * self.labels * expit(-self.labels * decisions)
