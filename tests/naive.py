@@ -346,7 +346,8 @@ def _subgradient_distance(theta, residual, C, epsilon):
 def regression_maximal_violating_pair_smo(K, y, C, epsilon, n_steps):
     """SMO on (42) in the 2n variables alpha_hat and alpha: (26) with labels +1 and -1.
 
-    Returns ``alpha_hat - alpha`` after each step.  It ends as the one for classification does.
+    Returns ``alpha_hat - alpha`` after each step.  It ends where two pairs are equally bad up to
+    rounding, as they are after a step that reached its minimum: either choice is then right.
     """
     n = len(y)
     signs = np.concatenate([np.ones(n), -np.ones(n)])
@@ -357,9 +358,10 @@ def regression_maximal_violating_pair_smo(K, y, C, epsilon, n_steps):
     for _ in range(n_steps):
         F = signs * (large @ (signs * both)) + linear
         rise, fall = rise_candidates(both, signs, C, F), fall_candidates(both, signs, C, F)
-        i = max(rise, key=lambda place: (rise[place], -place))
-        j = min(fall, key=lambda place: (fall[place], place))
-        if rise[i] - fall[j] <= 1e-9 or nearly_tied(rise, rise[i]) or nearly_tied(fall, fall[j]):
+        i, j = max(rise, key=rise.get), min(fall, key=fall.get)
+        rivals = [abs(rise[k] - rise[i]) for k in rise if k % n != i % n]
+        rivals += [abs(fall[k] - fall[j]) for k in fall if k % n != j % n]
+        if rise[i] - fall[j] <= 1e-9 or min(rivals) < 1e-12:
             break
         both = two_variable_step(both, i, j, signs, C, F, large)
         iterates.append(both[:n] - both[n:])
