@@ -16,9 +16,18 @@ if TYPE_CHECKING:
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.svc import PairSVC
     from pairity.estimators.svr import PairSVR
+    from pairity.estimators.transductive import TransductivePairSVC
     from pairity.pairs import Pairs
 
-__all__ = ["PairLogistic", "PairRidge", "PairSVC", "PairSVR", "Pairs", "__version__"]
+__all__ = [
+    "PairLogistic",
+    "PairRidge",
+    "PairSVC",
+    "PairSVR",
+    "Pairs",
+    "TransductivePairSVC",
+    "__version__",
+]
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
@@ -27,6 +36,7 @@ _HOMES = {
     "PairSVC": "pairity.estimators.svc",
     "PairSVR": "pairity.estimators.svr",
     "Pairs": "pairity.pairs",
+    "TransductivePairSVC": "pairity.estimators.transductive",
 }
 
 

@@ -117,7 +117,7 @@ def warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:
 
 def _keys(pairs: Pairs, targets: Vector) -> Vector:
     return np.column_stack(
-        [pairs.first, pairs.second, targets, pairs.symmetric, pairs.antisymmetric]
+        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric]
     ).astype(np.float64)
 
 

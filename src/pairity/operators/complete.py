@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from pairity.operators.spectral import SpectralGrid, TensorStructure
+from pairity.operators.spectral import SpectralGrid
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
@@ -42,9 +42,8 @@ def is_complete(pairs: Pairs) -> bool:
 class CompletePairs:
     """``(K_J + shift) theta = y`` for a complete set J and any shift, from one decomposition."""
 
-    def __init__(self, structure: TensorStructure, pairs: Pairs) -> None:
-        self.grid = SpectralGrid(structure)
-        self.parity, self.pairs = structure.parity, pairs
+    def __init__(self, grid: SpectralGrid, pairs: Pairs) -> None:
+        self.grid, self.parity, self.pairs = grid, grid.parity, pairs
 
     def solve(self, right: Vector, shift: float) -> Vector:
         """``theta = 2 T_ab`` with ``w K T K + 2 shift T = Y``."""

@@ -20,7 +20,7 @@ from pairity.operators.products import (
     sample_pairs,
     sum_over_pairs,
 )
-from pairity.operators.spectral import TensorStructure, tensor_structure
+from pairity.operators.spectral import SpectralGrid, TensorStructure, tensor_structure
 from pairity.operators.terms import TermGroup, compile_groups
 from pairity.pairs import Pairs
 from pairity.threads import run_in_ranges
@@ -73,6 +73,12 @@ class PairOperator:
         if groups is None or len(groups) != 1 or groups[0].left is not None:
             return None
         return tensor_structure(groups[0].table)
+
+    @cached_property
+    def spectral_grid(self) -> SpectralGrid | None:
+        """The tensor form diagonalised, for one decomposition that serves every solve."""
+        structure = self.structure
+        return None if structure is None else SpectralGrid(structure)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -53,6 +53,7 @@ class SpectralGrid:
     def __init__(self, structure: TensorStructure) -> None:
         self.gram = structure.gram
         self.weight = structure.weight
+        self.parity = structure.parity
         values, vectors = np.linalg.eigh(structure.gram)
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)

@@ -76,9 +76,7 @@ class ExactRidge:
         self.problem = problem
         self._complete: CompletePairs | None = None
         if way == "spectral":
-            structure = problem.operator.structure
-            assert structure is not None
-            self._complete = CompletePairs(structure, problem.operator.left)
+            self._complete = _complete(problem)
             return
         # (K + D)^-1 = W^1/2 (W^1/2 K W^1/2 + 1)^-1 W^1/2 with W the weights
         self._root = np.sqrt(problem.loss.weights)
@@ -117,6 +115,12 @@ def _with_bias(solution: Vector, border: Vector, inverse: Vector) -> tuple[Vecto
     return theta, inverse - border**2 / total
 
 
+def _complete(problem: RidgeProblem) -> CompletePairs:
+    grid = problem.operator.spectral_grid
+    assert grid is not None
+    return CompletePairs(grid, problem.operator.left)
+
+
 def _whole_gram(operator: PairOperator) -> NDArray[np.float64]:
     block = operator.block(slice(None), slice(None))
     return 0.5 * (block + block.T)
@@ -139,9 +143,7 @@ def solve_ridge(problem: RidgeProblem, way: str, options: SolverOptions) -> Solu
     """Solve once, by the way that was planned."""
     loss = problem.loss
     if way == "spectral":
-        structure = problem.operator.structure
-        assert structure is not None
-        complete = CompletePairs(structure, problem.operator.left)
+        complete = _complete(problem)
         shift = 1.0 / float(loss.weights[0])
         theta = complete.solve(loss.targets, shift)
         if problem.has_bias:

@@ -89,11 +89,13 @@ def solve_splitting(
     The result is feasible; the last digits are for a finishing solver that starts from it.
     ``converged`` says whether it is worth starting from.
     """
+    spectral = problem.operator.spectral_grid
+    assert spectral is not None
     grid = _Grid.of(problem, structure.parity.sign)
     if grid is None:
         reason = "a pair with more than one target does not fit the grid"
         return Solution(np.zeros(len(problem)), 0, False, reason)
-    run = _Run(SpectralGrid(structure), grid, options, problem)
+    run = _Run(spectral, grid, options, problem)
     reason = "not worth starting from"
     try:
         if run.iterate():

@@ -1,0 +1,79 @@
+"""Training sets some of whose rows have no label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import column_or_1d
+
+from pairity.estimators.intake import (
+    class_factors,
+    read_pairs,
+    read_weights,
+    refuse_self_pairs,
+    warn_if_doubled,
+)
+from pairity.estimators.labels import read_labels
+from pairity.pairs import Pairs
+from pairity.parity import SYMMETRIES, Parity
+
+__all__ = ["PartlyLabelled", "read_partly_labelled"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PartlyLabelled:
+    """Pairs with compact objects, signs (0 without a label), weights and classes."""
+
+    pairs: Pairs
+    signs: Vector
+    unlabelled: NDArray[np.bool_]
+    weights: Vector
+    classes: NDArray[Any]
+    parity: Parity | None
+
+
+def read_partly_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> PartlyLabelled:
+    """Read rows of an estimator with ``unlabelled``, ``class_weight`` and ``symmetry``."""
+    parity = SYMMETRIES[estimator.symmetry]
+    pairs = read_pairs(estimator, X, reset=True)
+    if y is None:
+        read_labels(y, len(pairs), parity)
+    values = column_or_1d(y, warn=True)
+    if len(values) != len(pairs):
+        read_labels(values, len(pairs), parity)
+    unlabelled = _is_unlabelled(values, estimator.unlabelled)
+    if not unlabelled.any():
+        raise ValueError(
+            f"got labels for all {len(values)} pairs, none of them {estimator.unlabelled!r};"
+            " expected some pairs without a label: use PairSVC, or set unlabelled= to the value"
+            " that marks them."
+        )
+    if unlabelled.all():
+        raise ValueError(
+            f"got {len(values)} pairs and no label (all are {estimator.unlabelled!r}); expected"
+            " some labelled pairs to start from."
+        )
+    labels = read_labels(values[~unlabelled], int(np.count_nonzero(~unlabelled)), parity)
+    weights = read_weights(sample_weight, len(pairs))
+    weights[~unlabelled] *= class_factors(estimator.class_weight, labels, parity)
+    if parity is Parity.ODD:
+        refuse_self_pairs(pairs)
+    pairs = pairs.compact()
+    signs = np.zeros(len(pairs))
+    signs[~unlabelled] = labels.signs
+    if parity is not None:
+        warn_if_doubled(pairs, signs, parity)
+    return PartlyLabelled(pairs, signs, unlabelled, weights, labels.classes, parity)
+
+
+def _is_unlabelled(values: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
+    if isinstance(marker, float) and np.isnan(marker):
+        return np.array([isinstance(v, float) and np.isnan(v) for v in values.tolist()])
+    if (values.dtype.kind in "US") != isinstance(marker, str):
+        return np.zeros(len(values), dtype=np.bool_)
+    return np.asarray(values == marker, dtype=np.bool_)
