@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pairity._version import __version__
 
 if TYPE_CHECKING:
+    from pairity.estimators.laplacian import LaplacianPairSVC
     from pairity.estimators.logistic import PairLogistic
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.svc import PairSVC
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pairity.pairs import Pairs
 
 __all__ = [
+    "LaplacianPairSVC",
     "PairLogistic",
     "PairRidge",
     "PairSVC",
@@ -31,6 +33,7 @@ __all__ = [
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
+    "LaplacianPairSVC": "pairity.estimators.laplacian",
     "PairLogistic": "pairity.estimators.logistic",
     "PairRidge": "pairity.estimators.ridge",
     "PairSVC": "pairity.estimators.svc",

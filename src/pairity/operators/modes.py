@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from pairity.kernels.constructions import MetricLearning
+from pairity.operators.base import KernelOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.products import PairSums, sample_pairs
 from pairity.pairs import Pairs
@@ -172,7 +173,7 @@ class EigenModes:
 class LandmarkModes:
     """Nystroem features ``K_nL (chol K_LL)^-T`` of some landmark pairs L, for any kernel."""
 
-    operator: PairOperator
+    operator: KernelOperator
     landmarks: NDArray[np.intp]
 
     @property
@@ -203,14 +204,15 @@ class LandmarkModes:
         return weighted.T @ weighted
 
 
-def leading_modes(operator: PairOperator, n_modes: int, megabytes: float) -> Modes:
+def leading_modes(operator: KernelOperator, n_modes: int, megabytes: float) -> Modes:
     """At most ``n_modes`` features of an operator's kernel within some memory."""
     structure = operator.structure
     if structure is not None:
         kind = _Kind.EVEN if structure.parity is Parity.EVEN else _Kind.ODD
         return _eigen_modes(operator.left, kind, structure.gram, structure.weight, n_modes)
     kernel = operator.kernel
-    if isinstance(kernel, MetricLearning) and kernel.k2 is None and kernel.k3 is None:
+    plain = isinstance(kernel, MetricLearning) and kernel.k2 is None and kernel.k3 is None
+    if plain and isinstance(operator, PairOperator):
         gram = operator.grams[kernel.k1]
         return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, n_modes)
     n_pairs = len(operator.left)

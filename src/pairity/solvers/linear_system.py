@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pairity.losses.base import Vector
+from pairity.operators.base import KernelOperator
 from pairity.operators.modes import Modes, leading_modes
-from pairity.operators.pair_operator import PairOperator
 
 __all__ = ["MOST_DENSE_PAIRS", "Found", "ShiftedSystems", "Watch"]
 
@@ -48,7 +48,7 @@ class Found:
 class ShiftedSystems:
     """Systems of one operator for any shifts and right sides."""
 
-    def __init__(self, operator: PairOperator, *, dense: bool, megabytes: float) -> None:
+    def __init__(self, operator: KernelOperator, *, dense: bool, megabytes: float) -> None:
         self.operator = operator
         self.dense = dense
         self._megabytes = megabytes
@@ -117,7 +117,7 @@ class _LowRankInverse:
 class _Iterative:
     """Preconditioned conjugate gradients."""
 
-    def __init__(self, operator: PairOperator, shift: Vector, modes: Modes) -> None:
+    def __init__(self, operator: KernelOperator, shift: Vector, modes: Modes) -> None:
         self._operator, self._shift = operator, shift
         try:
             self._precondition: Callable[[Vector], Vector] = _LowRankInverse(shift, modes)

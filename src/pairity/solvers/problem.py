@@ -29,6 +29,7 @@ import numpy as np
 from pairity.kernels.algebra import Kernel
 from pairity.losses.base import Loss, Vector
 from pairity.losses.piecewise import PiecewiseLinear
+from pairity.operators.base import KernelOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs import Pairs
 from pairity.parity import Parity
@@ -56,7 +57,7 @@ SomeLoss = TypeVar("SomeLoss", bound=Loss)
 class AnyProblem(Generic[SomeLoss]):
     """A kernel operator, the losses of its rows, and whether there is a bias."""
 
-    operator: PairOperator
+    operator: KernelOperator
     loss: SomeLoss
     has_bias: bool
 

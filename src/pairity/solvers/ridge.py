@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from pairity.losses.squared import Squared
+from pairity.operators.base import KernelOperator
 from pairity.operators.complete import CompletePairs, is_complete
-from pairity.operators.pair_operator import PairOperator
 from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
 from pairity.solvers.problem import (
     INTERRUPTED,
@@ -121,7 +121,7 @@ def _complete(problem: RidgeProblem) -> CompletePairs:
     return CompletePairs(grid, problem.operator.left)
 
 
-def _whole_gram(operator: PairOperator) -> NDArray[np.float64]:
+def _whole_gram(operator: KernelOperator) -> NDArray[np.float64]:
     block = operator.block(slice(None), slice(None))
     return 0.5 * (block + block.T)
 

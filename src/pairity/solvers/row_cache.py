@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.operators.pair_operator import PairOperator
+from pairity.operators.base import KernelOperator
 
 __all__ = ["RowCache"]
 
@@ -19,7 +19,7 @@ class RowCache:
     ``rows[slot[i]]`` is row i where ``slot[i] >= 0``.
     """
 
-    def __init__(self, operator: PairOperator, megabytes: float) -> None:
+    def __init__(self, operator: KernelOperator, megabytes: float) -> None:
         self._operator = operator
         n = operator.shape[1]
         fitting = int(megabytes * 1e6 / (8 * max(1, n)))

@@ -1,0 +1,83 @@
+"""A kernel bent by a quadratic penalty on the values at some pairs, as a dense matrix.
+
+Adding ``1/2 f' M f`` over all pairs A (labelled or not) to the norm of f turns the kernel K into
+
+    K~(x, z) = K(x, z) - K(x, A) (I + M K_AA)^-1 M K(A, z)
+
+(Sindhwani, Niyogi and Belkin 2005), so that machines on the labelled pairs need nothing new.  A
+function ``sum_L theta_i K~(x, i)`` is ``sum_A c_i K(x, i)`` with ``c = theta - (I + M K)^-1 M K_AL
+theta``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from pairity.kernels.algebra import Kernel
+from pairity.operators.pair_operator import PairOperator
+from pairity.pairs import Pairs
+
+__all__ = ["DeformedOperator"]
+
+
+class DeformedOperator:
+    """``K~`` between the chosen pairs of an operator, penalised by M over all of its pairs."""
+
+    #: There is no tensor form.
+    structure = None
+    spectral_grid = None
+
+    def __init__(self, operator: PairOperator, penalty: Any, chosen: NDArray[np.intp]) -> None:
+        self._chosen = chosen
+        self.kernel: Kernel = operator.kernel
+        self.left: Pairs = operator.left[chosen]
+        gram = operator.block(slice(None), slice(None))
+        gram = 0.5 * (gram + gram.T)
+        smoothed = np.asarray(penalty @ gram)
+        system = smoothed.copy()
+        system[np.diag_indices(len(system))] += 1.0
+        self._correction = scipy.linalg.solve(
+            system, smoothed[:, chosen], overwrite_a=True, check_finite=False
+        )
+        bent = gram[np.ix_(chosen, chosen)] - gram[chosen] @ self._correction
+        self.gram = 0.5 * (bent + bent.T)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of chosen pairs, twice."""
+        return len(self._chosen), len(self._chosen)
+
+    def coefficients(self, theta: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Coefficients of the plain kernel at all pairs, for ``theta`` at the chosen ones."""
+        plain = -(self._correction @ theta)
+        plain[self._chosen] += theta
+        return plain
+
+    def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Some rows."""
+        return self.gram[index]
+
+    def block(
+        self,
+        rows: NDArray[np.intp] | slice,
+        columns: NDArray[np.intp] | slice,
+        out: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """Entries of some rows and columns, into ``out``."""
+        part = self.gram[rows][:, columns]
+        if out is None:
+            return part
+        out[...] = part
+        return out
+
+    def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Matrix times vector."""
+        return self.gram @ vector
+
+    def diagonal(self) -> NDArray[np.float64]:
+        """The diagonal."""
+        return self.gram.diagonal().copy()
