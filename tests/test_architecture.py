@@ -16,7 +16,16 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 #: Parts that are not listed (command line, reproduction of the paper, ...) stand outside the core:
 #: they may import anything, and nothing in the core may import them.
 LAYERS = [
-    {"_version", "exceptions", "parity", "validation", "threads", "memory", "progress"},
+    {
+        "_version",
+        "exceptions",
+        "memory",
+        "parity",
+        "probabilities",
+        "progress",
+        "threads",
+        "validation",
+    },
     {"distinct", "_frames", "_graphs", "_graph_tables"},
     {"pairs"},
     {"graphs"},

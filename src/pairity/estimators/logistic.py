@@ -84,8 +84,8 @@ class PairLogistic(PairClassifier):
     >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
     >>> model = PairLogistic("antisymmetric", "linear").fit(pairs, [1, -1, 1, -1])
     >>> model.predict_proba(Pairs(strength, first=[0, 3, 1], second=[3, 0, 1])).round(3)
-    array([[0.009, 0.991],
-           [0.991, 0.009],
+    array([[0.054, 0.946],
+           [0.946, 0.054],
            [0.5  , 0.5  ]])
     """
 
