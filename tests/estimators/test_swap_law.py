@@ -1,11 +1,14 @@
 """The swap law of decisions, with ``==``: f(pairs) is plus or minus f(pairs.swap())."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import cases
+from learners import LEARNERS
 from pairity import Pairs, PairSVC
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Gaussian, OrderInvariant, Polynomial, Precomputed, Product, Tensor
@@ -301,3 +304,108 @@ def test_tensor_kernel_is_the_projection_of_the_gaussian():
         rtol=0,
         atol=1e-7,
     )
+
+
+# Every learner ----------------------------------------------------------------------------------
+
+for_each_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+
+
+def learned(learner, symmetry, kernel, widths=cases.WIDTHS, **options):
+    """A model of its values, with the law checked on many pairs, and on each alone."""
+    pairs = cases.random_pairs(1, n=40, m=12, widths=widths)
+    model = learner.fit(pairs, 1, symmetry, kernel, **options)
+    new, sign = new_pairs(widths=widths), SYMMETRIES[symmetry].sign
+    for batch in (new, new[:7], new[3:4], *new[:3]):
+        values = learner.of(model, batch)
+        assert np.array_equal(learner.of(model, batch.swap()), sign * values)
+    assert np.abs(learner.of(model, new)).max() > 1e-6
+    return model
+
+
+@pytest.mark.parametrize("learner", LEARNERS[1:], ids=repr)  # PairSVC: all of the above
+@pytest.mark.parametrize(("symmetry", "case"), ALL, ids=repr)
+def test_every_learner_with_every_kernel(learner, symmetry, case):
+    learned(learner, symmetry, case.kernel)
+
+
+@for_each_learner
+@pytest.mark.parametrize("symmetry", BOTH)
+@pytest.mark.parametrize("widths", [(3, 0, 0), (67, 0, 0), (2, 3, 0), (2, 0, 3)])
+def test_every_learner_with_any_features(learner, symmetry, widths):
+    learned(learner, symmetry, Gaussian(3.0), widths, training_set="full")
+
+
+@for_each_learner
+@pytest.mark.parametrize("symmetry", BOTH)
+def test_every_learner_on_some_rows_swapped(learner, symmetry):
+    """Each row keeps or flips its value on its own."""
+    model = learned(learner, symmetry, Gaussian(1.0))
+    pairs, sign = new_pairs(), SYMMETRIES[symmetry].sign
+    turned = np.arange(len(pairs)) % 3 == 0
+    mixed = Pairs(
+        pairs.objects,
+        np.where(turned, pairs.second, pairs.first),
+        np.where(turned, pairs.first, pairs.second),
+        pairs.symmetric,
+        np.where(turned[:, None], -pairs.antisymmetric, pairs.antisymmetric),
+    )
+    expected = np.where(turned, sign, 1.0) * learner.of(model, pairs)
+    assert np.array_equal(learner.of(model, mixed), expected)
+
+
+@for_each_learner
+@pytest.mark.parametrize("training_set", ["halved", "full"])
+def test_every_learner_is_exactly_zero_at_an_object_with_itself(learner, training_set):
+    model = learned(learner, ANTISYMMETRIC, Gaussian(1.0), training_set=training_set)
+    assert model.intercept_ == 0.0
+    pairs = new_pairs()
+    zeros = np.zeros_like(pairs.antisymmetric)
+    same = Pairs(pairs.objects, pairs.first, pairs.first, pairs.symmetric, zeros)
+    assert learner.of(model, same).tolist() == [0.0] * len(same)
+    objects = np.vstack([pairs.objects, pairs.objects])
+    alike = Pairs(objects, pairs.first, pairs.first + 9, pairs.symmetric, zeros)
+    assert learner.of(model, alike).tolist() == [0.0] * len(alike)
+
+
+@for_each_learner
+@pytest.mark.parametrize("symmetry", BOTH)
+def test_every_learner_on_wide_rows(learner, symmetry):
+    pairs, new = cases.random_pairs(1, n=40, m=12), new_pairs()
+    model = learner.estimator(symmetry, Gaussian(1.0), n_symmetric=2, n_antisymmetric=2)
+    model.fit(pairs.to_rows(), learner.targets(1, 40))
+    values, sign = learner.of(model, new.to_rows()), SYMMETRIES[symmetry].sign
+    assert np.array_equal(learner.of(model, new.swap().to_rows()), sign * values)
+    assert np.array_equal(learner.of(model, new), values)
+
+
+@for_each_learner
+@pytest.mark.parametrize("symmetry", BOTH)
+def test_every_learner_on_sparse_objects(learner, symmetry):
+    pairs = cases.sparse_twin(cases.random_pairs(1, n=40, m=12))
+    model = learner.fit(pairs, 1, symmetry, Gaussian(1.0))
+    new, sign = cases.sparse_twin(new_pairs()), SYMMETRIES[symmetry].sign
+    assert np.array_equal(learner.of(model, new.swap()), sign * learner.of(model, new))
+
+
+@for_each_learner
+@pytest.mark.parametrize("symmetry", BOTH)
+def test_every_learner_is_the_same_after_clone_and_pickle(learner, symmetry):
+    model = learned(learner, symmetry, Gaussian(1.0), tol=1e-2)
+    restored = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(learner.of(restored, new_pairs()), learner.of(model, new_pairs()))
+    copy = clone(model)
+    assert copy.get_params().keys() == model.get_params().keys()
+    assert (copy.symmetry, copy.kernel, copy.tol) == (symmetry, Gaussian(1.0), 1e-2)
+    assert not hasattr(copy, "intercept_")
+    copy.fit(cases.random_pairs(1, n=40, m=12), learner.targets(1, 40))
+    assert np.array_equal(learner.of(copy, new_pairs()), learner.of(model, new_pairs()))
+
+
+@for_each_learner
+def test_no_learner_has_a_law_without_a_symmetry(learner):
+    """The tests can fail."""
+    model = learner.fit(cases.random_pairs(1, n=40, m=12), 1, "none", Gaussian(1.0))
+    values, swapped = (learner.of(model, pairs) for pairs in (new_pairs(), new_pairs().swap()))
+    assert np.abs(swapped - values).max() > 1e-3
+    assert np.abs(swapped + values).max() > 1e-3
