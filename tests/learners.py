@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import cases
-from pairity import PairSVC, PairSVR
+from pairity import PairLogistic, PairRidge, PairSVC, PairSVR
 
 
 @dataclass(frozen=True)
@@ -31,4 +31,6 @@ class Learner:
 LEARNERS = [
     Learner(PairSVC, cases.random_labels, "decision_function"),
     Learner(PairSVR, cases.random_targets, "predict"),
+    Learner(PairRidge, cases.random_targets, "predict"),
+    Learner(PairLogistic, cases.random_labels, "decision_function"),
 ]

@@ -155,15 +155,15 @@ class PairRidge(PairRegressor):
             Weight of the squared error of each row.
         """
         pairs, targets, weights, parity = self._read_training(X, y, sample_weight)
-        counted = np.flatnonzero(weights > 0)
+        counted, n_rows = np.flatnonzero(weights > 0), len(pairs)
         pairs, targets, weights = pairs[counted], targets[counted], weights[counted]
         data = self._training_set(pairs, Squared(targets, weights), parity)
         self.alpha_ = float(self.alpha)
         if self.alphas is not None or self.leave_one_out:
-            self._leave_out(data, counted, len(X))
+            self._leave_out(data, counted, n_rows)
         data = replace(data, loss=Squared(targets, weights / self.alpha_))
         self._keep(data, *self._train(data))
-        self._renumber(counted, len(X))
+        self._renumber(counted, n_rows)
         return self
 
     def _check_parameters(self) -> None:
