@@ -15,6 +15,8 @@ PARTS = {
     "growth": suite.growth,
     "antisymmetric": lambda full: suite.complete("antisymmetric", full),
     "symmetric": lambda full: suite.complete("symmetric", full),
+    "regression": suite.regression,
+    "ridge": lambda full: suite.ridge() if full else [],
     "large": lambda full: suite.large() if full else [],
 }
 

@@ -1,4 +1,4 @@
-"""Run workers and judge their solutions on one and the same problem (13)."""
+"""Run workers and judge their solutions on one and the same problem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.tasks import Task
-from pairity.losses import hinge
 from pairity.operators import PairOperator
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -57,29 +56,38 @@ def run(system: str, task: Task, *, predict: bool = False, timeout: float = 3600
             print("failed:", finished.stderr.strip().splitlines()[-1:], flush=True)
             return None
         with np.load(output) as found:
-            row = {key: float(found[key]) for key in found.files if key != "alpha"}
-            alpha = found["alpha"]
-    row.update(system=system, task=task.name, n_pairs=len(alpha) // 2, n_objects=task.n_objects)
+            row = {key: float(found[key]) for key in found.files if key != "theta"}
+            theta = found["theta"]
+    row.update(system=system, task=task.name, n_pairs=len(theta) // 2, n_objects=task.n_objects)
     row.update(C=task.C, symmetry=task.symmetry)
-    row["violation"], row["dual"] = judge(task, alpha)
+    row["violation"], row["dual"] = judge(task, theta)
     print(f"{row['fit_seconds']:.3f} s, violation {row['violation']:.1e}", flush=True)
     return row
 
 
-def judge(task: Task, alpha: np.ndarray) -> tuple[float, float]:
-    """KKT violation (the maximal violating pair of (26)) and dual value of (13), recomputed."""
-    pairs, labels = task.data()
+def judge(task: Task, theta: np.ndarray) -> tuple[float, float]:
+    """KKT violation and dual value on I, recomputed: the maximal violating pair of (26).
+
+    For ridge regression: the relative residual of the linear system on J.
+    """
+    pairs, targets = task.data()
     sign = -1.0 if task.symmetry == "antisymmetric" else 1.0
-    full, signs = pairs.with_mirrored(), np.concatenate([labels, sign * labels])
-    theta = signs * alpha
+    if task.loss == "squared":
+        loss, n = task.losses(targets).times(2.0), len(pairs)
+        halved = theta[:n] + sign * theta[n:]
+        values = PairOperator(task.kernel, pairs).product(halved)
+        dual = 0.5 * float(halved @ values) + float(np.sum(loss.conjugate(halved)))
+        return loss.violation(halved, values), dual
+    full, both = pairs.with_mirrored(), np.concatenate([targets, sign * targets])
+    loss = task.losses(both)
     values = PairOperator(task.kernel, full).product(theta)
     # peers keep their duals in single precision: what is that close to a bound is on it
-    snapped = np.where(
-        alpha > task.C * (1 - 1e-6), task.C, np.where(alpha < task.C * 1e-6, 0, alpha)
-    )
-    loss = hinge(signs, np.full(len(signs), task.C))
-    low, high = loss.bias_interval(signs * snapped, values)
-    return max(0.0, low - high), 0.5 * float(theta @ values) - float(alpha.sum())
+    snapped = theta.copy()
+    for bound in (loss.low, loss.high, np.zeros(len(theta))):
+        snapped = np.where(np.abs(theta - bound) < 1e-6 * task.C, bound, snapped)
+    low, high = loss.bias_interval(snapped, values)
+    dual = 0.5 * float(theta @ values) + float(np.sum(loss.conjugate(theta)))
+    return max(0.0, low - high), dual
 
 
 def machine() -> dict:

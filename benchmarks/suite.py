@@ -21,6 +21,32 @@ def complete(symmetry: str, full: bool) -> list[dict]:
     return _rows(systems, task, predict=True)
 
 
+def regression(full: bool) -> list[dict]:
+    """Support vector regression on all pairs of 300 objects."""
+    systems = ("pairity", "intelex", *(("scikit-learn",) if full else ()))
+    rows = []
+    for symmetry in ("antisymmetric", "symmetric"):
+        task = Task(f"regression 300, {symmetry}", symmetry, 300, loss="epsilon")
+        rows += _rows(systems, task, timeout=3600.0 if full else 600.0)
+    return rows
+
+
+def ridge() -> list[dict]:
+    """1.024 M pairs of 2,967 objects, the sizes of Viljanen et al. 2022."""
+    rows = []
+    for name in ("tensor", "metric"):
+        task = Task(
+            f"ridge 1,024,000 of 2,967, {name} kernel",
+            "symmetric",
+            2967,
+            1_024_000,
+            loss="squared",
+            pair_kernel=name,
+        )
+        rows += _rows(("pairity",), task)
+    return rows
+
+
 def sparse() -> list[dict]:
     """Few pairs per object."""
     rows = []

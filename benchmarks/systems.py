@@ -1,5 +1,7 @@
 """The systems compared: how each is set up, fitted and asked for predictions.
 
+Work with the hinge loss is for classifiers, with the epsilon-insensitive one for regression.
+
 Peers get the doubled rows ``[x_a, x_b]``, ``[x_b, x_a]``, as their users do, their own kernel
 cache (4 GB) and both cores.  All stop at the same KKT tolerance: 1e-3 on problem (13).
 """
@@ -11,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.tasks import Task
-from pairity import Pairs, PairSVC
+from benchmarks.tasks import EPSILON, Task
+from pairity import PairRidge, Pairs, PairSVC, PairSVR
 
 TOL = 1e-3
+#: Relative residual of linear systems, as in Viljanen et al. 2022, or 300 iterations.
+RIDGE_TOL = 1e-4
 CACHE_MB = 4000
 
 
@@ -22,7 +26,7 @@ CACHE_MB = 4000
 class Fitted:
     """Dual variables on the full set I (rows, then mirrored rows), and a way to decide."""
 
-    alpha: np.ndarray
+    theta: np.ndarray
     model: Any
 
 
@@ -32,21 +36,30 @@ class Pairity:
     def prepare(self, task: Task, pairs: Pairs, labels: np.ndarray) -> tuple:
         return pairs, labels
 
-    def fit(self, task: Task, pairs: Pairs, labels: np.ndarray) -> PairSVC:
+    def fit(self, task: Task, pairs: Pairs, labels: np.ndarray) -> Any:
         # one violation on the halved antisymmetric set is two on the full one
         tol = TOL / 2 if task.symmetry == "antisymmetric" else TOL
-        return PairSVC(task.symmetry, task.kernel, task.C, tol=tol).fit(pairs, labels)
+        common = {"symmetry": task.symmetry, "kernel": task.kernel}
+        if task.loss == "squared":
+            model = PairRidge(**common, alpha=1.0 / task.C, tol=RIDGE_TOL, max_iter=300)
+        elif task.loss == "epsilon":
+            model = PairSVR(**common, C=task.C, epsilon=EPSILON, tol=tol)
+        else:
+            model = PairSVC(**common, C=task.C, tol=tol)
+        return model.fit(pairs, labels)
 
-    def alpha(self, model: PairSVC, n_pairs: int) -> np.ndarray:
-        beta = np.zeros(n_pairs)
-        beta[model.support_] = np.abs(model.dual_coef_)
-        return np.concatenate([beta, beta]) / 2.0
+    def theta(self, task: Task, model: Any, n_pairs: int) -> np.ndarray:
+        theta = np.zeros(n_pairs)
+        theta[model.support_] = model.dual_coef_
+        sign = -1.0 if task.symmetry == "antisymmetric" else 1.0
+        return np.concatenate([theta, sign * theta]) / 2.0
 
     def prepare_prediction(self, pairs: Pairs) -> Pairs:
         return pairs
 
-    def predict(self, model: PairSVC, pairs: Pairs) -> np.ndarray:
-        return model.decision_function(pairs)
+    def predict(self, model: Any, pairs: Pairs) -> np.ndarray:
+        decide = getattr(model, "decision_function", model.predict)
+        return decide(pairs)
 
 
 class _OnDoubledRows:
@@ -64,34 +77,43 @@ class _OnDoubledRows:
     def fit(self, task: Task, rows: np.ndarray, labels: np.ndarray) -> Any:
         return self.make(task).fit(rows, labels)
 
-    def alpha(self, model: Any, n_pairs: int) -> np.ndarray:
-        alpha = np.zeros(2 * n_pairs)
-        alpha[np.asarray(model.support_)] = np.abs(np.asarray(model.dual_coef_)).ravel()
-        return alpha
+    def theta(self, task: Task, model: Any, n_pairs: int) -> np.ndarray:
+        theta = np.zeros(2 * n_pairs)
+        theta[np.asarray(model.support_)] = np.asarray(model.dual_coef_).ravel()
+        if task.loss != "hinge":
+            return theta
+        # which class is the positive one differs from peer to peer
+        return np.asarray(self.prepare(task, *task.data())[1]) * np.abs(theta)
 
     def prepare_prediction(self, pairs: Pairs) -> np.ndarray:
         return np.asarray(pairs.to_rows())
 
     def predict(self, model: Any, rows: np.ndarray) -> np.ndarray:
-        return model.decision_function(rows)
+        decide = getattr(model, "decision_function", model.predict)
+        return decide(rows)
+
+
+def _stock(task: Task, classifier: Any, regressor: Any) -> Any:
+    options = {"gamma": task.gamma, "C": task.C, "tol": TOL, "cache_size": CACHE_MB}
+    return classifier(**options) if task.loss == "hinge" else regressor(epsilon=EPSILON, **options)
 
 
 class ScikitLearn(_OnDoubledRows):
     name = "scikit-learn"
 
     def make(self, task: Task) -> Any:
-        from sklearn.svm import SVC
+        from sklearn.svm import SVC, SVR
 
-        return SVC(gamma=task.gamma, C=task.C, tol=TOL, cache_size=CACHE_MB)
+        return _stock(task, SVC, SVR)
 
 
 class Intelex(_OnDoubledRows):
     name = "intelex"
 
     def make(self, task: Task) -> Any:
-        from sklearnex.svm import SVC
+        from sklearnex.svm import SVC, SVR
 
-        return SVC(gamma=task.gamma, C=task.C, tol=TOL, cache_size=CACHE_MB)
+        return _stock(task, SVC, SVR)
 
 
 class ThunderSvm(_OnDoubledRows):

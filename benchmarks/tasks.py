@@ -8,9 +8,11 @@ import numpy as np
 
 from pairity import Pairs
 from pairity.datasets.double_interval import draw_double_intervals
-from pairity.kernels import Gaussian, Kernel, Linear, Tensor
+from pairity.kernels import Gaussian, Kernel, Linear, MetricLearning, Tensor
+from pairity.losses import Loss, Squared, epsilon_insensitive, hinge
 
 SIGMA = 3.0
+EPSILON = 0.1
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Task:
     kind: str = "interaction"  # or "double_interval"
     n_features: int = 10
     seed: int = 0
+    loss: str = "hinge"  # or "epsilon" (regression), "squared" (ridge, alpha = 1/C)
+    pair_kernel: str = "gaussian"  # or "tensor", "metric" of Gaussian object kernels
 
     def to_dict(self) -> dict:
         return asdict(self)
@@ -33,7 +37,19 @@ class Task:
     def kernel(self) -> Kernel:
         if self.kind == "double_interval":
             return Tensor(Linear())
+        constructions = {"tensor": Tensor, "metric": MetricLearning}
+        if self.pair_kernel in constructions:
+            return constructions[self.pair_kernel](Gaussian(SIGMA))
         return Gaussian(SIGMA)
+
+    def losses(self, targets: np.ndarray) -> Loss:
+        """Losses of (13) or its like on I, for judging."""
+        weights = np.full(len(targets), self.C)
+        if self.loss == "hinge":
+            return hinge(targets, weights)
+        if self.loss == "epsilon":
+            return epsilon_insensitive(targets, weights, EPSILON)
+        return Squared(targets, weights)
 
     @property
     def gamma(self) -> float:
@@ -55,13 +71,20 @@ def _chosen_pairs(task: Task, rng: np.random.Generator) -> tuple[np.ndarray, np.
 
 
 def _interaction(task: Task) -> tuple[Pairs, np.ndarray]:
-    """Labels ``sign(x_a' A x_b)``, A skew (intransitive) or symmetric, 10 % of them flipped."""
+    """Labels ``sign(x_a' A x_b)``, A skew (intransitive) or symmetric, 10 % of them flipped.
+
+    For regression the values themselves, of unit spread, with noise of spread 0.3.
+    """
     rng = np.random.default_rng(task.seed)
     objects = rng.normal(size=(task.n_objects, task.n_features))
     first, second = _chosen_pairs(task, rng)
     matrix = rng.normal(size=(task.n_features, task.n_features))
     matrix = matrix - matrix.T if task.symmetry == "antisymmetric" else matrix + matrix.T
-    labels = np.sign(np.einsum("ij,ij->i", objects[first] @ matrix, objects[second]))
+    values = np.einsum("ij,ij->i", objects[first] @ matrix, objects[second])
+    if task.loss != "hinge":
+        noise = 0.3 * rng.normal(size=len(values))
+        return Pairs(objects, first, second), values / values.std() + noise
+    labels = np.sign(values)
     labels[rng.random(len(labels)) < 0.1] *= -1
     return Pairs(objects, first, second), labels
 

@@ -82,7 +82,7 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         kernel: Any = "gaussian",
         C: float = 1.0,
         *,
-        manifold: float = 10.0,
+        manifold: float = 100.0,
         graph: Any = "pairs",
         n_neighbors: int = 6,
         unlabelled: Any = 0,
