@@ -73,6 +73,13 @@ def random_labels(seed, n):
     return labels
 
 
+def some_labels(seed, n):
+    """Labels -1 and +1 of every other pair; 0, no label, of the rest."""
+    labels = random_labels(seed, n)
+    labels[2::2] = 0
+    return labels
+
+
 def random_targets(seed, n):
     """Real targets of both signs."""
     return np.random.default_rng([seed, 3]).normal(size=n)

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import cases
-from pairity import PairLogistic, PairRidge, PairSVC, PairSVR
+from pairity import (
+    LaplacianPairSVC,
+    PairLogistic,
+    PairRidge,
+    PairSVC,
+    PairSVR,
+    TransductivePairSVC,
+)
 
 
 @dataclass(frozen=True)
@@ -15,6 +22,7 @@ class Learner:
     estimator: type
     targets: Callable[[int, int], Any]  # of a seed and a number of pairs
     values: str
+    supervised: bool = True  # others refuse the fully labelled rows of scikit-learn's checks
 
     def __repr__(self):
         return self.estimator.__name__
@@ -33,4 +41,6 @@ LEARNERS = [
     Learner(PairSVR, cases.random_targets, "predict"),
     Learner(PairRidge, cases.random_targets, "predict"),
     Learner(PairLogistic, cases.random_labels, "decision_function"),
+    Learner(TransductivePairSVC, cases.some_labels, "decision_function", supervised=False),
+    Learner(LaplacianPairSVC, cases.some_labels, "decision_function", supervised=False),
 ]

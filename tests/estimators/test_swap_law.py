@@ -323,9 +323,10 @@ def learned(learner, symmetry, kernel, widths=cases.WIDTHS, **options):
     return model
 
 
-@pytest.mark.parametrize("learner", LEARNERS[1:], ids=repr)  # PairSVC: all of the above
-@pytest.mark.parametrize(("symmetry", "case"), ALL, ids=repr)
-def test_every_learner_with_every_kernel(learner, symmetry, case):
+# PairSVC: all of the above; the law is that of the model they share, so a third of the kernels
+@pytest.mark.parametrize("learner", LEARNERS[1:], ids=repr)
+@pytest.mark.parametrize(("symmetry", "case"), ALL[::3], ids=repr)
+def test_every_learner_with_many_kernels(learner, symmetry, case):
     learned(learner, symmetry, case.kernel)
 
 

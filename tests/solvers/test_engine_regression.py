@@ -9,7 +9,7 @@ import pytest
 
 import pairity.solvers.chunking as chunking
 from pairity import Pairs, PairSVR
-from pairity.kernels import DirectSum, Gaussian, Linear, Polynomial, Product, SkewBalanced, Tensor
+from pairity.kernels import Gaussian, Linear, Polynomial, Product, SkewBalanced, Tensor
 from pairity.losses import epsilon_insensitive
 from pairity.parity import SYMMETRIES, Parity
 from pairity.solvers.problem import SolverOptions, halved_problem
@@ -21,7 +21,7 @@ TOL = 1e-7
 BOTH = ["symmetric", "antisymmetric"]
 DENSITIES = ["complete", "half", "sparse", "repeated", "contradicting"]
 KERNELS = {
-    "symmetric": [Gaussian(1.5), Tensor(Gaussian(1.0)), Polynomial(3), DirectSum(Gaussian(1.0))],
+    "symmetric": [Tensor(Gaussian(1.0)), Polynomial(3)],
     "antisymmetric": [Gaussian(1.5), Product(Gaussian(1.0) + 0.5 * Linear()), Polynomial(3)],
 }
 
@@ -186,8 +186,7 @@ def test_pairs_of_an_object_with_itself(solver):
 # Sizes of targets -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e6, 1e-6])
-@pytest.mark.parametrize("epsilon", [0.0, 0.2])
+@pytest.mark.parametrize(("scale", "epsilon"), [(1e6, 0.0), (1e6, 0.2), (1e-6, 0.2)])
 @pytest.mark.parametrize("solver", ["smo", "chunking", "splitting"])
 @pytest.mark.parametrize("symmetry", BOTH)
 @pytest.mark.usefixtures("small_working_sets")
