@@ -57,7 +57,7 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         The value in ``y`` that stands for "no label", as in :class:`~pairity.TransductivePairSVC`.
     training_set, solver, selection, iterates, shrinking, cache_size, memory_limit, precision, tol,
     max_iter, class_weight, tie_label, n_symmetric, n_antisymmetric, callback, verbose
-        As in :class:`~pairity.PairSVC`.
+        As in :class:`~pairity.PairSVC`; there is no ``solver="splitting"``.
 
     Attributes
     ----------
@@ -75,6 +75,9 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
     >>> model.fit(pairs, [1, 0, 0, -1]).predict(pairs)
     array([ 1, -1,  1, -1])
     """
+
+    #: A bent kernel has no tensor form to split.
+    _solvers = ("auto", "smo", "chunking")
 
     def __init__(
         self,

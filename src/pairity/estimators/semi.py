@@ -74,6 +74,8 @@ def read_partly_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> 
 def _is_unlabelled(values: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
     if isinstance(marker, float) and np.isnan(marker):
         return np.array([isinstance(v, float) and np.isnan(v) for v in values.tolist()])
-    if (values.dtype.kind in "US") != isinstance(marker, str):
-        return np.zeros(len(values), dtype=np.bool_)
-    return np.asarray(values == marker, dtype=np.bool_)
+    # one by one: False is not 0, and text is not a number, in arrays of any type
+    same = (
+        isinstance(v, bool) == isinstance(marker, bool) and v == marker for v in values.tolist()
+    )
+    return np.fromiter(same, dtype=np.bool_, count=len(values))

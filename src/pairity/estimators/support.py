@@ -26,11 +26,14 @@ class SupportVectorMachine(PairMachine):
     precision: str
     warm_start: bool
 
-    _solvers = SOLVERS
+    _solvers: tuple[str, ...] = SOLVERS
+    #: Whether the callback gets single steps of a solver.
+    _watches_steps = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.callback is not None and self.solver not in ("auto", "smo"):
+        watched = self._watches_steps and self.callback is not None
+        if watched and self.solver not in ("auto", "smo"):
             raise ValueError(
                 f"got a callback with solver={self.solver!r}; expected solver='smo' or 'auto': only"
                 " sequential minimal optimisation has single steps to watch."

@@ -21,7 +21,7 @@ from pairity.solvers.choice import solve
 from pairity.solvers.problem import Problem, Solution, SolverOptions
 from pairity.solvers.switching import Switch, Switching, initial_labels
 from pairity.solvers.training import TrainingSet, train
-from pairity.validation import check_count, check_positive
+from pairity.validation import check_count, check_not_negative, check_positive
 
 __all__ = ["TransductivePairSVC"]
 
@@ -142,6 +142,8 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
 
     #: Every round starts from the last solution; fits themselves start anew.
     warm_start = False
+    #: The callback watches rounds, which all solvers have.
+    _watches_steps = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TransductivePairSVC:
         """Fit to pairs some of which have labels.
@@ -168,6 +170,8 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
         super()._check_parameters()
         if self.C_unlabelled is not None:
             check_positive(self.C_unlabelled, "C_unlabelled")
+        if self.positive_fraction is not None:
+            check_not_negative(self.positive_fraction, "positive_fraction")
         check_count(self.annealing, "annealing")
         if self.max_switches is not None:
             check_count(self.max_switches, "max_switches")
@@ -259,12 +263,11 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
         if r is None:
             return round(n * float(np.mean(known > 0)))
         wanted = float(r) * n
-        if not 0.0 <= wanted <= n or abs(wanted - round(wanted)) > 1e-9 * max(1, n):
-            near = [k / n for k in sorted({max(0, min(n, int(wanted) + k)) for k in (0, 1)})]
+        if wanted > n or abs(wanted - round(wanted)) > 1e-9 * max(1, n):
+            near = [f"{k}/{n}" for k in sorted({min(n, int(wanted) + k) for k in (0, 1)})]
             raise ValueError(
                 f"got positive_fraction={r!r} for {n} unlabelled pairs, that is {wanted:g} of them;"
-                f" expected a whole number of pairs: try {' or '.join(f'{v:.6g}' for v in near)},"
-                " or None."
+                f" expected a whole number of pairs: try {' or '.join(near)}, or None."
             )
         return round(wanted)
 

@@ -82,7 +82,13 @@ def _through_objects(pairs: Pairs, n_neighbors: int) -> sp.csr_array:
 
 
 def _given(graph: Any, n: int) -> sp.csr_array:
-    weights = sp.csr_array(graph, dtype=np.float64)
+    try:
+        weights = sp.csr_array(graph, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"got a graph of type {type(graph).__name__} that is no matrix of numbers; expected"
+            f" 'pairs', 'objects', or weights of shape ({n}, {n})."
+        ) from None
     if weights.shape != (n, n):
         raise ValueError(
             f"got a graph of shape {weights.shape} for {n} pairs; expected ({n}, {n}): one row and"

@@ -5,11 +5,13 @@ that lowers the objective at the function found, and solves again from there:
 
 * with a bias (symmetric, or no symmetry): the positively labelled pairs with the lowest outputs
   against the negatively labelled ones with the highest, as long as the former is below the
-  latter; the share of positive labels stays as it is (Theorem 4(a), in J: S/2 unordered pairs);
+  latter; the share of positive labels stays as it is (Theorem 4(a), in J: S/2 unordered pairs).
+  Where pairs have weights, what counts is the loss that a label costs more than its opposite;
 * antisymmetric: flip the S most negative margins (Theorem 4(b) in J: the partner of a pair is its
   own mirror image); half of all ordered pairs are positive by themselves (Remark 7).
 
 Outputs must differ by more than the tolerance: equal ones are left alone, so it cannot cycle.
+Switches after which the objective is not seen to be lower (a fit cut short) are taken back.
 """
 
 from __future__ import annotations
@@ -72,12 +74,10 @@ class Switching:
         """Labels, solution and history of one descent through the penalties."""
         history: list[Switch] = []
         labels = labels.copy()
-        theta = start
         for penalty in penalties:
-            last = np.inf
+            solution, certificate, outputs = self._solve_below(labels, penalty, start, np.inf)
             while True:
-                solution, certificate, outputs = self._solve_below(labels, penalty, theta, last)
-                theta = solution.theta
+                start = solution.theta
                 chosen = self._choose(labels, outputs)
                 record = Switch(float(penalty), certificate.primal, len(chosen))
                 history.append(record)
@@ -87,6 +87,11 @@ class Switching:
                     break
                 last = certificate.primal
                 labels[chosen] *= -1.0
+                found, certificate, outputs = self._solve_below(labels, penalty, start, last)
+                if not certificate.primal < last:
+                    labels[chosen] *= -1.0
+                    break
+                solution = found
         return labels, solution, history
 
     def objective_of(self, labels: Vector, penalty: float, start: Vector | None) -> float:
@@ -113,27 +118,32 @@ class Switching:
 
     def _choose(self, labels: Vector, outputs: Vector) -> NDArray[np.intp]:
         """Rows whose labels are switched."""
-        active = self.unlabelled & (labels * outputs < 1.0)
+        tol, margins = self.options.tol, labels * outputs
+        open_ = self.unlabelled & (self.weights > 0)
         if not self.problem.has_bias:
-            wrong = np.flatnonzero(active & (labels * outputs < -self.options.tol))
-            worst = wrong[np.argsort((labels * outputs)[wrong], kind="stable")]
+            wrong = np.flatnonzero(open_ & (margins < -tol))
+            worst = wrong[np.argsort(margins[wrong], kind="stable")]
             return worst[: self._at_most(len(worst))]
-        positive, negative = (np.flatnonzero(active & (labels == sign)) for sign in (1.0, -1.0))
-        positive = positive[np.argsort(outputs[positive], kind="stable")]
-        negative = negative[np.argsort(-outputs[negative], kind="stable")]
+        # the lists of the paper hold active pairs; what they leave can be worth an exchange too
+        active = self._exchange(labels, outputs, open_ & (margins < 1.0 + tol))
+        return active if len(active) else self._exchange(labels, outputs, open_)
+
+    def _exchange(
+        self, labels: Vector, outputs: Vector, among: NDArray[np.bool_]
+    ) -> NDArray[np.intp]:
+        """As many positive as negative rows, so that each exchange lowers the loss."""
+        # by how much -1 costs more than +1: rises with the output, twice as fast inside the margin
+        excess = np.maximum(0.0, 1.0 + outputs) - np.maximum(0.0, 1.0 - outputs)
+        excess *= self.weights
+        positive, negative = (np.flatnonzero(among & (labels == sign)) for sign in (1.0, -1.0))
+        positive = positive[np.argsort(excess[positive], kind="stable")]
+        negative = negative[np.argsort(-excess[negative], kind="stable")]
         size = self._at_most(min(len(positive), len(negative)))
         positive, negative = positive[:size], negative[:size]
-        gain = self._gain(labels, outputs, positive) + self._gain(labels, outputs, negative)
-        apart = outputs[positive] < outputs[negative] - self.options.tol
-        better = apart & (gain > 0)
+        least = 2.0 * self.options.tol * np.maximum(self.weights[positive], self.weights[negative])
+        better = excess[positive] < excess[negative] - least
         count = size if better.all() else int(np.argmin(better))
         return np.concatenate([positive[:count], negative[:count]])
-
-    def _gain(self, labels: Vector, outputs: Vector, rows: NDArray[np.intp]) -> Vector:
-        """By how much the loss of each row falls when its label is switched."""
-        margins = labels[rows] * outputs[rows]
-        fall = np.maximum(0.0, 1.0 - margins) - np.maximum(0.0, 1.0 + margins)
-        return self.weights[rows] * fall
 
     def _at_most(self, count: int) -> int:
         return int(min(count, self.most_switches))
