@@ -366,3 +366,56 @@ def regression_maximal_violating_pair_smo(K, y, C, epsilon, n_steps):
         both = two_variable_step(both, i, j, signs, C, F, large)
         iterates.append(both[:n] - both[n:])
     return iterates
+
+
+# Label switching, Section 7.2 -------------------------------------------------------------------
+
+
+def multiple_label_switching(K, y, unsupervised, upper, S, mirror):
+    """The four steps of Section 7.2 on I, with strict inequality: labels in every round.
+
+    Row i and row ``i + n`` are the two orders of unordered pair i; ``mirror`` is +1 or -1, and the
+    dual variable and output of an unordered pair are the means over its two orders.  Each round
+    is solved by LIBSVM.  The second value says whether it came to its end: it stops before a round
+    that hangs on rounding (outputs of different pairs nearly equal), either choice being right.
+    """
+    n = len(y) // 2
+    y = np.array(y, dtype=float)
+    rounds = []
+    while True:
+        rounds.append(y.copy())
+        alpha, outputs = solve_by_libsvm(K, y, upper)
+        alpha = (alpha + np.roll(alpha, n)) / 2.0  # Lemma 1
+        outputs = (outputs + mirror * np.roll(outputs, n)) / 2.0
+        active = [i for i in range(2 * n) if unsupervised[i] and alpha[i] > 1e-6 * upper[i]]
+        plus = sorted((i for i in active if y[i] > 0), key=lambda i: (outputs[i], i % n))
+        minus = sorted((i for i in active if y[i] < 0), key=lambda i: (-outputs[i], i % n))
+        count = 0
+        while (
+            count < min(S, len(plus), len(minus)) and outputs[plus[count]] < outputs[minus[count]]
+        ):
+            count += 1
+        # the comparison that ended it, and who is just inside and just outside of each list
+        calls = list(zip(plus, minus, strict=False))[: min(S, count + 1)]
+        calls += [tuple(found[count - 1 : count + 1]) for found in (plus, minus) if count]
+        if any(_nearly_equal(outputs, call, n) for call in calls):
+            return rounds, False
+        if not count:
+            return rounds, True
+        y[plus[:count]], y[minus[:count]] = -1.0, 1.0
+
+
+def _nearly_equal(outputs, call, n):
+    if len(call) < 2 or call[0] % n == call[1] % n:
+        return False
+    return abs(outputs[call[0]] - outputs[call[1]]) < 1e-4
+
+
+def solve_by_libsvm(K, y, upper):
+    """Sizes of the dual variables, and outputs."""
+    from sklearn.svm import SVC
+
+    machine = SVC(kernel="precomputed", C=1.0, tol=1e-6).fit(K, y, sample_weight=upper)
+    alpha = np.zeros(len(y))
+    alpha[machine.support_] = np.abs(machine.dual_coef_[0])
+    return alpha, machine.decision_function(K)
