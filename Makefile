@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check format reproduce bench bench-full clean
+.PHONY: help setup demo test check format reproduce graphs bench bench-full clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -23,13 +23,13 @@ demo: $(STAMP)  ## train, validate and predict on embedded real data, both symme
 	$(BIN)/pairity demo --output build/demo --force
 
 check: $(STAMP)  ## format, lint, types
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks experiments
+	$(BIN)/ruff check src tests benchmarks experiments
 	$(BIN)/mypy
 
 format: $(STAMP)  ## reformat and fix what ruff can fix
-	$(BIN)/ruff format src tests benchmarks
-	$(BIN)/ruff check --fix src tests benchmarks
+	$(BIN)/ruff format src tests benchmarks experiments
+	$(BIN)/ruff check --fix src tests benchmarks experiments
 
 test: check  ## check, then all tests on both cores
 	$(BIN)/python -m pytest --numprocesses 2
@@ -37,6 +37,9 @@ test: check  ## check, then all tests on both cores
 bench-full: BENCH = --full
 reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
 	$(BIN)/pairity reproduce all --output build/reproduce --force
+
+graphs: $(STAMP)  ## arcs of real graphs: plain, neighbour-mean and diffusion kernels compared
+	$(BIN)/python -m experiments.graphs
 
 bench bench-full: $(STAMP)  ## side by side with peers, ratios first
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

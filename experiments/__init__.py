@@ -1,0 +1,1 @@
+"""Experiments that the paper leaves open, each run by one command."""

@@ -1,0 +1,77 @@
+"""All tasks on all seeds, on several processes; tasks whose data are absent are named and skipped."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from experiments.graphs import antisymmetric_tasks, symmetric_tasks
+from experiments.graphs.known import Task
+from experiments.graphs.protocol import run_seed
+from pairity.threads import set_thread_count
+
+TASKS = {task.name: task for task in (*symmetric_tasks.TASKS, *antisymmetric_tasks.TASKS)}
+SEEDS = 10
+#: The shared data lie beside the repository; they are read in place.
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def run_all(names: Sequence[str], seeds: int, folder: Path, jobs: int) -> dict:
+    """Sizes, scores and what was skipped, the same for any number of processes."""
+    present, skipped = find_data([TASKS[name] for name in names], folder)
+    units = [(task.name, seed, str(folder)) for seed in range(seeds) for task in present]
+    order = {task.name: place for place, task in enumerate(present)}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, initializer=_one_thread) as pool:
+        found = []
+        for number, result in enumerate(pool.map(_run_unit, units), 1):
+            found.append(result)
+            print(f"{number} of {len(units)} done", file=sys.stderr)
+    sizes = sorted((one for one, _ in found), key=lambda row: (order[row["task"]], row["seed"]))
+    scores = sorted(
+        (score for _, some in found for score in some),
+        key=lambda row: (order[row["task"]], row["seed"]),
+    )
+    return {"seeds": seeds, "skipped": skipped, "sizes": sizes, "scores": scores}
+
+
+def find_data(tasks: Sequence[Task], folder: Path) -> tuple[list[Task], dict[str, str]]:
+    """Tasks that can be read, and a reason for each of the others."""
+    present, skipped = [], {}
+    for task in tasks:
+        try:
+            task.read(folder)
+            present.append(task)
+        except FileNotFoundError as error:
+            skipped[task.name] = f"no {Path(error.filename).name} in the data folder"
+    return present, skipped
+
+
+@cache
+def _data(name: str, folder: str) -> object:
+    return TASKS[name].read(Path(folder))
+
+
+def _run_unit(unit: tuple[str, int, str]) -> tuple[dict, list[dict]]:
+    name, seed, folder = unit
+    with threadpool_limits(1):
+        sizes, scores = run_seed(TASKS[name], _data(name, folder), seed)
+    return asdict(sizes), [score.to_dict() for score in scores]
+
+
+def _one_thread() -> None:
+    """Processes share the cores, threads would only wait for each other."""
+    set_thread_count(1)
+
+
+def default_jobs() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
