@@ -41,6 +41,11 @@ class PairClassifier(ClassifierMixin, PairMachine):
         labels = read_labels(y, len(pairs), parity)
         weights = read_weights(sample_weight, len(pairs))
         weights = weights * class_factors(self.class_weight, labels, parity)
+        if not (weights > 0).any():
+            raise ValueError(
+                f"got class_weight {self.class_weight!r} that leaves no row with a weight above 0;"
+                " expected some above 0."
+            )
         if parity is Parity.ODD:
             refuse_self_pairs(pairs)
         pairs = pairs.compact()

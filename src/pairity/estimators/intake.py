@@ -67,7 +67,7 @@ def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
     """One weight per row, 1 by default."""
     if sample_weight is None:
         return np.ones(n_pairs)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.array(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n_pairs, float(weights))
     if weights.shape != (n_pairs,):

@@ -159,6 +159,8 @@ class PairRidge(PairRegressor):
         pairs, targets, weights = pairs[counted], targets[counted], weights[counted]
         data = self._training_set(pairs, Squared(targets, weights), parity)
         self.alpha_ = float(self.alpha)
+        for name in ("loo_residuals_", "loo_errors_", "coef_path_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if self.alphas is not None or self.leave_one_out:
             self._leave_out(data, counted, n_rows)
         data = replace(data, loss=Squared(targets, weights / self.alpha_))
@@ -170,11 +172,16 @@ class PairRidge(PairRegressor):
         super()._check_parameters()
         check_positive(self.alpha, "alpha")
         if self.alphas is not None:
-            values = np.asarray(self.alphas, dtype=np.float64)
+            values = np.asarray(self.alphas)
             if values.ndim != 1 or not len(values):
                 raise ValueError(f"got alphas={self.alphas!r}; expected a list of numbers above 0.")
             for value in values.tolist():
                 check_positive(value, "alphas")
+        if self.callback is not None and self.solver in ("spectral", "dense"):
+            raise ValueError(
+                f"got a callback with solver={self.solver!r}; expected solver='cg' or 'auto': a"
+                " closed form has no steps to watch."
+            )
 
     def _training_set(
         self, pairs: Pairs, loss: Loss, parity: Parity | None
@@ -200,9 +207,10 @@ class PairRidge(PairRegressor):
         way = plan_ridge(problem, self.solver, replace(self._options(10_000), callback=None))
         if way == "cg":
             raise ValueError(
-                f"got {len(problem)} pairs that are not a complete set, with alphas or"
-                " leave_one_out; expected every pair of the objects once, or at most 5,000 pairs:"
-                " use cross-validation (GridSearchCV over alpha) instead."
+                f"got alphas or leave_one_out with solver={self.solver!r} on {len(problem)} pairs,"
+                " which is conjugate gradients; expected solver='auto' with every pair of the"
+                " objects once, or with at most 5,000 pairs: use cross-validation (GridSearchCV"
+                " over alpha) instead."
             )
         wanted = [self.alpha] if self.alphas is None else list(self.alphas)
         alphas = np.asarray(wanted, dtype=np.float64)

@@ -11,6 +11,7 @@ so that the number of iterations hardly depends on how large the large eigenvalu
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +28,9 @@ __all__ = ["MOST_DENSE_PAIRS", "Found", "ShiftedSystems", "Watch"]
 MOST_DENSE_PAIRS = 5000
 #: Features of the preconditioner at most; fewer for fewer pairs.
 _MOST_MODES = 4096
-_MODES_SHARE = 1 / 16
+_MODES_SHARE = 1 / 64
+#: Share of the trace that every shift can be told apart from.
+_ROUNDING = 1e-14
 #: Iterations after which the residual is recomputed, so that rounding does not add up.
 _REFRESH = 50
 
@@ -83,9 +86,10 @@ class _Direct:
     """One factorisation for all right sides."""
 
     def __init__(self, gram: NDArray[np.float64], shift: Vector) -> None:
-        shifted = gram.copy()
-        shifted[np.diag_indices(len(shift))] += shift
-        self._factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+        try:
+            self._factor = _factor(gram, shift)
+        except LinAlgError:  # the shift is lost in rounding: one that is not
+            self._factor = _factor(gram, shift + _ROUNDING * float(np.trace(gram)))
 
     def solve(
         self,
@@ -97,6 +101,15 @@ class _Direct:
     ) -> Found:
         """Back substitution; nothing to iterate."""
         return Found(cho_solve(self._factor, right, check_finite=False), 1, 0.0)
+
+
+def _factor(gram: NDArray[np.float64], shift: Vector) -> tuple[NDArray[np.float64], bool]:
+    shifted = gram.copy()
+    shifted[np.diag_indices(len(shift))] += shift
+    factor: tuple[NDArray[np.float64], bool] = cho_factor(
+        shifted, lower=True, overwrite_a=True, check_finite=False
+    )
+    return factor
 
 
 class _LowRankInverse:
@@ -119,10 +132,10 @@ class _Iterative:
 
     def __init__(self, operator: KernelOperator, shift: Vector, modes: Modes) -> None:
         self._operator, self._shift = operator, shift
-        try:
-            self._precondition: Callable[[Vector], Vector] = _LowRankInverse(shift, modes)
-        except LinAlgError:
-            self._precondition = lambda vector: vector / shift
+        self._precondition: Callable[[Vector], Vector] = lambda vector: vector / shift
+        if modes.n_modes:
+            with suppress(LinAlgError):
+                self._precondition = _LowRankInverse(shift, modes)
 
     def _apply(self, vector: Vector) -> Vector:
         return self._operator.product(vector) + self._shift * vector

@@ -92,13 +92,24 @@ class _Run:
             if watched and options.callback(self._iterate(violation)):  # type: ignore[misc]
                 return "stopped by the callback"
             # a step squares the violation: half of the tolerance leaves room for the last clipping
-            if violation <= 0.5 * options.tol:
+            if violation <= 0.5 * options.tol and self._is_settled():
                 return "tolerance reached"
             if self.n_iter >= options.max_iter:
                 return f"max_iter={options.max_iter} steps used up"
             if not self._step(violation):
                 return "steps are lost in rounding: tol is below what float64 can reach here"
             self.n_iter += 1
+
+    def _is_settled(self) -> bool:
+        """Whether the violation stays small at the decisions of the clipped variables.
+
+        Clipping by a small share of a large weight can move decisions by much.
+        """
+        loss = self.problem.loss
+        theta = loss.feasible(self.state.theta)
+        values = self.problem.operator.product(theta)
+        bias = loss.bias_interval(theta, values)[0] if self.problem.has_bias else 0.0
+        return loss.violation(theta, values + bias) <= self.options.tol
 
     def _step(self, violation: float) -> bool:
         """One Newton step; False if no length of it lowers the objective."""

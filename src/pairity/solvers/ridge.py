@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pairity.losses.squared import Squared
 from pairity.operators.base import KernelOperator
@@ -37,7 +37,6 @@ RidgeProblem = AnyProblem[Squared]
 _DENSE_MATRICES = 3.0
 #: Share of the memory limit for the features of a preconditioner.
 _MODES_SHARE = 0.2
-_MOST_ITERATIONS = 10_000
 
 
 def plan_ridge(problem: RidgeProblem, solver: str, options: SolverOptions) -> str:
@@ -82,7 +81,8 @@ class ExactRidge:
         self._root = np.sqrt(problem.loss.weights)
         gram = _whole_gram(problem.operator)
         scaled = self._root[:, np.newaxis] * gram * self._root
-        self._values, self._vectors = eigh(scaled, check_finite=False, driver="evd")
+        values, self._vectors = eigh(scaled, check_finite=False, driver="evd")
+        self._values = np.maximum(values, 0.0)
 
     def solve(self, factor: float) -> tuple[Vector, Vector]:
         """Theta, and the diagonal of the inverse, with all weights multiplied by ``factor``."""
@@ -158,7 +158,10 @@ def solve_ridge(problem: RidgeProblem, way: str, options: SolverOptions) -> Solu
 def _solve_dense(problem: RidgeProblem) -> Solution:
     gram = _whole_gram(problem.operator)
     gram[np.diag_indices(len(gram))] += 1.0 / problem.loss.weights
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    try:
+        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:  # alpha is lost in rounding
+        return Solution(ExactRidge(problem, "dense").solve(1.0)[0], 1, True, "closed form")
     right = np.column_stack([problem.loss.targets, np.ones(len(gram))])
     solution, border = cho_solve(factor, right, check_finite=False).T
     if problem.has_bias:
@@ -167,43 +170,61 @@ def _solve_dense(problem: RidgeProblem) -> Solution:
 
 
 def _solve_by_gradients(problem: RidgeProblem, options: SolverOptions) -> Solution:
-    loss = problem.loss
-    watch = _Watch(problem, options)
+    targets, most = problem.loss.targets, options.max_iter
     system = ShiftedSystems(
         problem.operator, dense=False, megabytes=_MODES_SHARE * options.memory_limit
-    ).with_shift(1.0 / loss.weights)
-    most = min(options.max_iter, _MOST_ITERATIONS)
+    ).with_shift(1.0 / problem.loss.weights)
+    watch = _Watch(problem, options)
     try:
-        found = system.solve(loss.targets, options.tol, most, watch)
-        theta, n_iter = found.solution, found.n_iter
         if problem.has_bias:
-            border = system.solve(np.ones(len(loss)), 0.1 * options.tol, most, watch)
-            theta = theta - (float(theta.sum()) / float(border.solution.sum())) * border.solution
-            n_iter += border.n_iter
+            ones = np.ones(len(problem))
+            watch.border = system.solve(ones, 0.1 * options.tol, most, watch.report).solution
+        found = system.solve(targets, options.tol, most, watch)
+        if problem.has_bias and not watch.stopped:
+            # two inexact solutions together may be less exact than asked for: go on from there
+            watch.bias_so_far = watch.bias
+            right = targets - watch.bias
+            allowed = 0.5 * options.tol * float(np.linalg.norm(targets))
+            tol = allowed / max(float(np.linalg.norm(right)), 1e-300)
+            system.solve(right, tol, most, watch, start=watch.theta)
     except KeyboardInterrupt:
-        return Solution(np.zeros(len(loss)), 0, False, INTERRUPTED)
+        return Solution(watch.theta, watch.n_iter, False, INTERRUPTED)
     converged = found.relative_residual <= options.tol
     reason = "tolerance reached" if converged else f"max_iter={most} iterations used up"
     return Solution(
-        theta, n_iter, converged, "stopped by the callback" if watch.stopped else reason
+        watch.theta, watch.n_iter, converged, "stopped by the callback" if watch.stopped else reason
     )
 
 
 class _Watch:
-    """Reports progress, and shows iterates to a callback."""
+    """Reports progress, keeps the last iterate, and shows it to a callback."""
 
     def __init__(self, problem: RidgeProblem, options: SolverOptions) -> None:
         self._problem, self._options = problem, options
+        self.border: Vector | None = None  # the solution for ones, where there is a bias
+        self.theta, self.bias, self.bias_so_far = np.zeros(len(problem)), 0.0, 0.0
+        self.n_iter = 0
         self.stopped = False
 
-    def __call__(self, iteration: int, relative: float, solution: Vector) -> bool:
+    def report(self, iteration: int, relative: float, solution: Vector) -> bool:
+        """Say how far it is."""
+        self.n_iter += 1
         if self._options.report is not None:
-            self._options.report(f"conjugate gradients, iteration {iteration}", relative)
+            self._options.report(f"conjugate gradients, iteration {self.n_iter}", relative)
+        return False
+
+    def __call__(self, iteration: int, relative: float, solution: Vector) -> bool:
+        """The same, and show theta; true stops."""
+        self.report(iteration, relative, solution)
+        self.theta = solution
+        if self.border is not None:  # sum(theta) = 0
+            share = float(solution.sum()) / float(self.border.sum())
+            self.theta, self.bias = solution - share * self.border, self.bias_so_far + share
         if self._options.callback is None:
             return False
-        values = self._problem.operator.product(solution)
-        iterate = Iterate(
-            iteration, solution.copy(), self._problem.objective(solution, values), relative, 0.0
+        theta = self.theta.copy()
+        objective = self._problem.objective(theta, self._problem.operator.product(theta))
+        self.stopped = bool(
+            self._options.callback(Iterate(self.n_iter, theta, objective, relative, self.bias))
         )
-        self.stopped = bool(self._options.callback(iterate))
         return self.stopped
