@@ -37,9 +37,10 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         manifold / 2 * f' L f / |I|
 
     where L is the normalised Laplacian of a graph over I, *all* training pairs, labelled or not,
-    in both orders: neighbouring pairs should have similar decisions.  The graph is mirrored with its
-    pairs, so the swap law holds as before.  The problem is an ordinary machine with a bent kernel
-    (:mod:`pairity.operators.deformed`), held as a dense matrix: for thousands of pairs.
+    in both orders, and f is without its bias: neighbouring pairs should have similar decisions.
+    The graph is mirrored with its pairs, so the swap law holds as before.  The problem is an
+    ordinary machine with a bent kernel (:mod:`pairity.operators.deformed`), held as a dense
+    matrix: for thousands of pairs.
 
     Parameters
     ----------
