@@ -21,6 +21,8 @@ from pairity.kernels import Gaussian
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 RESULTS = Path(__file__).resolve().parent / "results"
+PAGE = RESULTS.parents[1] / "docs" / "learners.md"
+MARKS = ("<!-- experiments/results/transductive.md -->", "<!-- end -->")
 N_PAIRS, LABELLED_SHARE, N_SEEDS = 800, 0.05, 10
 PENALTIES = (1.0, 10.0)
 
@@ -234,6 +236,16 @@ def main() -> None:
     (RESULTS / "transductive.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     table = "\n".join([HEADER, *map(line, rows)])
     (RESULTS / "transductive.md").write_text(table + "\n", encoding="utf-8")
+    show(table)
+
+
+def show(table: str) -> None:
+    """Put the table into the guide, between its two marks."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(MARKS[0])
+    after = rest.split(MARKS[1])[1]
+    shown = f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}"
+    PAGE.write_text(shown, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV
 
 import pairity.kernels.auxiliary as auxiliary
 import pairity.kernels.diffusion as diffusion
-from pairity import Pairs, PairSVC, PairSVR
+from pairity import Pairs, PairSVC, PairSVR, TransductivePairSVC
 from pairity.exceptions import KernelError
 from pairity.kernels import Diffusion, Gaussian, Precomputed, SkewBalanced, Tensor
 from pairity.operators.pair_operator import PairOperator
@@ -80,6 +80,19 @@ def test_regression(parity, form):
     values = model.predict(arcs)
     assert (model.predict(arcs.swap()) == parity.sign * values).all()
     assert np.corrcoef(values[~train], y[~train])[0, 1] > 0.3
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: str(form["series"]))
+def test_transduction(parity, form):
+    """Test arcs are nodes of the auxiliary graph anyway: they enter as unlabelled pairs."""
+    arcs, y, train = task(parity)
+    kernel = Diffusion(BASES[parity], arcs, **form)
+    model = TransductivePairSVC(symmetry=NAMES[parity], kernel=kernel)
+    model.fit(arcs, np.where(train, y, 0))
+    assert model.certificate_.holds
+    values = model.decision_function(arcs)
+    assert (model.decision_function(arcs.swap()) == parity.sign * values).all()
+    assert (model.transduction_[train] == y[train]).all()
 
 
 def test_both_training_sets_have_one_optimum(parity):

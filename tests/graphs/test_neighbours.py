@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import naive
 import naive_graphs
-from pairity import Pairs, PairSVC, PairSVR
+from pairity import Pairs, PairSVC, PairSVR, TransductivePairSVC
 from pairity.graphs.leave_one_out import GroupedRows
 from pairity.kernels import (
     Balanced,
@@ -261,6 +261,22 @@ def test_regression_obeys_the_swap_law_and_has_a_certificate(parity):
     model = PairSVR(symmetry=symmetry, kernel=Gaussian(3.0)).fit(enlarged[known], y)
     assert model.certificate_.holds
     assert (model.predict(enlarged.swap()) == parity.sign * model.predict(enlarged)).all()
+
+
+@pytest.mark.parametrize("parity", list(Parity))
+def test_transduction_obeys_the_swap_law_and_has_a_certificate(parity):
+    symmetry = "symmetric" if parity is Parity.EVEN else "antisymmetric"
+    pairs, known = random_graph(13, m=9)
+    train = np.flatnonzero(known)
+    y = np.zeros(len(pairs))
+    y[train] = np.where(np.random.default_rng(4).random(len(train)) < 0.5, -1, 1)
+    y[train[:2]] = 1, -1
+    y[train[-2:]] = 0
+    enlarged = with_neighbour_means(pairs, pairs[train])
+    model = TransductivePairSVC(symmetry=symmetry, kernel=Gaussian(3.0)).fit(enlarged, y)
+    assert model.certificate_.holds
+    values = model.decision_function(enlarged)
+    assert (model.decision_function(enlarged.swap()) == parity.sign * values).all()
 
 
 def test_known_outcomes_of_other_edges():
