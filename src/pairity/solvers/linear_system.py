@@ -31,8 +31,9 @@ _MOST_MODES = 4096
 _MODES_SHARE = 1 / 64
 #: Share of the trace that every shift can be told apart from.
 _ROUNDING = 1e-14
-#: Iterations after which the residual is recomputed, so that rounding does not add up.
-_REFRESH = 50
+#: Iterations, or else a tolerance, from which on rounding may add up: the residual that the
+#: iteration keeps is then computed anew before it is believed.
+_MANY, _FINE = 50, 1e-6
 
 
 #: Called with the iteration, the relative residual and the solution so far; true stops.
@@ -157,19 +158,25 @@ class _Iterative:
             return Found(solution, 0, relative if size else 0.0)
         direction = self._precondition(residual)
         merit = float(residual @ direction)
+        confirmed = np.inf
         for iteration in range(1, max_iter + 1):
             image = self._apply(direction)
             step = merit / float(direction @ image)
             solution += step * direction
-            if iteration % _REFRESH == 0:
-                residual = right - self._apply(solution)
-            else:
-                residual = residual - step * image
+            residual = residual - step * image
             relative = float(np.linalg.norm(residual)) / size
             stop = report is not None and bool(report(iteration, relative, solution))
-            if relative <= tol or stop:
+            done, restart = stop or relative <= tol, False
+            if done and not stop and (iteration > _MANY or tol < _FINE):
+                # start again from the true one, as long as that helps
+                residual = right - self._apply(solution)
+                relative = float(np.linalg.norm(residual)) / size
+                restart = tol < relative <= 0.5 * confirmed
+                done, confirmed = not restart, relative
+            if done:
                 return Found(solution, iteration, relative)
             preconditioned = self._precondition(residual)
             previous, merit = merit, float(residual @ preconditioned)
-            direction = preconditioned + (merit / previous) * direction
+            momentum = 0.0 if restart else merit / previous
+            direction = preconditioned + momentum * direction
         return Found(solution, max_iter, relative)

@@ -190,10 +190,15 @@ def _solve_by_gradients(problem: RidgeProblem, options: SolverOptions) -> Soluti
     except KeyboardInterrupt:
         return Solution(watch.theta, watch.n_iter, False, INTERRUPTED)
     converged = found.relative_residual <= options.tol
-    reason = "tolerance reached" if converged else f"max_iter={most} iterations used up"
-    return Solution(
-        watch.theta, watch.n_iter, converged, "stopped by the callback" if watch.stopped else reason
-    )
+    if watch.stopped:
+        reason = "stopped by the callback"
+    elif converged:
+        reason = "tolerance reached"
+    elif found.n_iter == most:
+        reason = f"max_iter={most} iterations used up"
+    else:
+        reason = "the residual is lost in rounding: tol is below what float64 can reach here"
+    return Solution(watch.theta, watch.n_iter, converged, reason)
 
 
 class _Watch:
