@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
@@ -73,8 +73,11 @@ KERNELS = [(Gaussian(1.3), naive.pair_gaussian(1.3)), (Polynomial(2), naive.pair
 
 
 @pytest.mark.parametrize("symmetry", ALL)
-@pytest.mark.parametrize("graph", [*GRAPHS, "given"])
-@pytest.mark.parametrize(("kernel", "twin"), KERNELS, ids=["gaussian", "polynomial"])
+@pytest.mark.parametrize(
+    ("graph", "kernel", "twin"),
+    [("pairs", *KERNELS[0]), ("objects", *KERNELS[1]), ("given", *KERNELS[0])],
+    ids=["pairs", "objects", "given"],
+)
 def test_optimum_of_the_primal_on_I(symmetry, graph, kernel, twin):
     """Kernel and penalty on the rows and their mirror images, nothing halved or bent."""
     n, n_labelled, C, manifold = 9, 5, 2.0, 7.0
@@ -163,7 +166,7 @@ def test_a_larger_penalty_makes_a_smoother_function(symmetry, graph):
     pairs, y = data(5)
     laplacian = pair_laplacian(pairs.compact(), SYMMETRIES[symmetry], graph, 4)
     roughness, objectives = [], []
-    for manifold in (0.0, 0.1, 1.0, 10.0, 100.0, 1e4):
+    for manifold in (0.0, 1.0, 100.0, 1e4):
         model = LaplacianPairSVC(
             symmetry, Gaussian(1.0), 5.0, manifold=manifold, graph=graph, n_neighbors=4, tol=1e-8
         ).fit(pairs, y)
@@ -231,6 +234,7 @@ def test_the_order_in_which_pairs_are_written_does_not_matter(symmetry, graph):
 # The rest of an estimator -----------------------------------------------------------------------
 
 
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),
     symmetry=st.sampled_from(ALL),

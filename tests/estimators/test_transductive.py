@@ -242,6 +242,17 @@ def test_antisymmetric_pairs_one_by_one():
     assert [record.n_switched for record in model.history_].count(0) == 1
 
 
+@pytest.mark.parametrize(("symmetry", "most"), [("symmetric", 2), ("none", 1)])
+def test_switches_are_counted_on_ordered_pairs(symmetry, most):
+    """One pair from each list: both orders of two pairs (symmetric), or two rows (none)."""
+    pairs, y = data(2, n=40)
+    options = {"annealing": 1, "positive_fraction": 0.5}
+    free = TransductivePairSVC(symmetry, Gaussian(2.0), 0.2, **options).fit(pairs, y)
+    assert max(record.n_switched for record in free.history_) > 2
+    model = TransductivePairSVC(symmetry, Gaussian(2.0), 0.2, max_switches=most, **options)
+    assert {record.n_switched for record in model.fit(pairs, y).history_} == {0, 2}
+
+
 @pytest.mark.parametrize("symmetry", ["symmetric", "none"])
 @pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
 def test_the_share_asked_for(symmetry, share):
