@@ -119,7 +119,7 @@ def assert_theorem_4(symmetry, case, S, seed):
 
 @for_all
 def test_theorem_4_labels_on_I_stay_mirrored_and_are_those_on_J(symmetry, case):
-    runs = [assert_theorem_4(symmetry, case, S, seed) for S in (2, 4, 100) for seed in (5, 6, 7)]
+    runs = [assert_theorem_4(symmetry, case, S, seed) for S in (2, 4, 100) for seed in (5, 7)]
     assert max(runs) > 1
 
 
