@@ -216,8 +216,8 @@ def leading_modes(operator: KernelOperator, n_modes: int, megabytes: float) -> M
         gram = operator.grams[kernel.k1]
         return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, n_modes)
     n_pairs = len(operator.left)
-    fitting = int(megabytes * 1e6 / (16.0 * n_pairs))
-    chosen = np.random.default_rng(0).permutation(n_pairs)[: max(1, min(n_modes, fitting))]
+    fitting = int(min(n_modes, megabytes * 1e6 / (16.0 * n_pairs)))
+    chosen = np.random.default_rng(0).permutation(n_pairs)[: max(1, fitting)]
     return LandmarkModes(operator, np.sort(chosen))
 
 
