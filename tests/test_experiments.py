@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from experiments import transductive
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,9 +30,7 @@ def test_one_draw_of_the_transductive_experiment(make, monkeypatch):
 def test_standardised_features_keep_the_swap_law(rng):
     from pairity import Pairs
 
-    pairs = Pairs(
-        rng.normal(size=(6, 2)), [0, 1, 2], [3, 4, 5], None, rng.normal(3.0, size=(3, 1))
-    )
+    pairs = Pairs(rng.normal(size=(6, 2)), [0, 1, 2], [3, 4, 5], None, rng.normal(3.0, size=(3, 1)))
     done = transductive.standardised(pairs)
     np.testing.assert_array_equal(
         transductive.standardised(pairs.swap()).to_rows(), done.swap().to_rows()

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 import cases
 import naive
 from pairity import Pairs, PairSVC, TransductivePairSVC
-from pairity.exceptions import DoubledRowsWarning
+from pairity.exceptions import DoubledRowsWarning, PairityWarning
 from pairity.kernels import Gaussian, Linear, Polynomial, Tensor
 from pairity.parity import SYMMETRIES
 from pairity.solvers.switching import Switch
@@ -269,6 +269,7 @@ def test_the_share_of_the_labelled_pairs_by_default(symmetry):
     assert np.count_nonzero(model.transduction_[6:] > 0) == round(20 / 6)
 
 
+@pytest.mark.filterwarnings("ignore:got the labels 0")
 def test_one_label_is_enough_where_a_swap_shows_the_other():
     pairs, y = data(9)
     model = TransductivePairSVC("antisymmetric", Gaussian(1.0)).fit(pairs, np.abs(y))
@@ -455,3 +456,9 @@ def test_a_kernel_without_the_parity():
     pairs, y = data(15)
     with pytest.raises(ValueError, match="its odd part is zero"):
         TransductivePairSVC("antisymmetric", Tensor(Gaussian(1.0))).fit(pairs, y)
+
+
+def test_labels_0_and_1_draw_a_warning_that_0_means_no_label():
+    pairs = cases.distinct_pairs(5, n=12)
+    with pytest.warns(PairityWarning, match="0 is taken as 'no label' here"):
+        TransductivePairSVC("antisymmetric").fit(pairs, [0, 1] * 6)

@@ -80,7 +80,9 @@ def test_small_and_large_C(symmetry, C, solver):
     certificate = model.certificate_
     assert certificate.holds
     rounding = 1e-15 * certificate.primal
-    assert -rounding <= certificate.gap <= 2.0 * C * N * 1e-6  # the box times the violation, at most
+    assert (
+        -rounding <= certificate.gap <= 2.0 * C * N * 1e-6
+    )  # the box times the violation, at most
     assert np.abs(model.dual_coef_).max() <= 2.0 * C
 
 

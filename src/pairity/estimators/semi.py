@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from pairity.estimators.intake import (
     warn_if_doubled,
 )
 from pairity.estimators.labels import read_labels
+from pairity.exceptions import PairityWarning
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
 
@@ -59,6 +61,13 @@ def read_partly_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> 
             " some labelled pairs to start from."
         )
     labels = read_labels(values[~unlabelled], int(np.count_nonzero(~unlabelled)), parity)
+    if estimator.unlabelled == 0 and set(values[~unlabelled].tolist()) == {1}:
+        warnings.warn(
+            f"got the labels 0 ({int(unlabelled.sum())} rows) and 1; 0 is taken as 'no label' here:"
+            " where it is the other label, write -1 for it, or set unlabelled= to another value.",
+            PairityWarning,
+            stacklevel=3,
+        )
     weights = read_weights(sample_weight, len(pairs))
     weights[~unlabelled] *= class_factors(estimator.class_weight, labels, parity)
     if parity is Parity.ODD:
