@@ -448,6 +448,30 @@ def test_warm_start_with_other_labels():
     np.testing.assert_allclose(warm.dual_coef_, fresh.dual_coef_, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("start", ["bound", "half", "some"])
+@for_both
+def test_steps_from_anywhere(symmetry, start):
+    """Whole steps would lead away: they are shortened."""
+    problem, cold = (problem_of(symmetry, 100.0) for _ in range(2))
+    shares = {"bound": np.ones(N), "half": np.full(N, 0.5), "some": np.arange(N) % 2}[start]
+    theta = problem.loss.labels * problem.loss.weights * shares
+    run = newton._Run(problem, SolverOptions(tol=1e-9), theta)
+    assert run.iterate() == "tolerance reached"
+    expected = solve_newton(cold, SolverOptions(tol=1e-9))
+    assert run.n_iter > expected.n_iter
+    np.testing.assert_allclose(run.state.theta, expected.theta, rtol=0, atol=1e-5)
+
+
+@for_both
+def test_a_start_that_is_worse_than_none_is_not_used(symmetry):
+    problem = problem_of(symmetry, 100.0)
+    cold = solve_newton(problem, SolverOptions(tol=1e-9))
+    bad = problem.loss.labels * problem.loss.weights
+    assert np.array_equal(solve_newton(problem, SolverOptions(tol=1e-9), bad).theta, cold.theta)
+    good = solve_newton(problem, SolverOptions(tol=1e-9), cold.theta)
+    assert good.n_iter == 0
+
+
 # Weights ----------------------------------------------------------------------------------------
 
 

@@ -284,6 +284,15 @@ def test_gradients_reach_the_residual_asked_for(seed, intercept, tol):
         )
 
 
+@pytest.mark.parametrize("seed", [5, 7, 39, 45])
+def test_bias_does_not_spoil_the_residual(seed):
+    """Ones are nearly an eigenvector of a large eigenvalue: the bias is large, and so its error."""
+    pairs = cases.random_pairs(seed, n=60, m=20, widths=(2, 0, 0))
+    y = cases.random_targets(seed, 60)
+    model = PairRidge("symmetric", Gaussian(3.0), 1e-5, solver="cg", tol=1e-5, fit_intercept=True)
+    assert model.fit(pairs, y).certificate_.holds
+
+
 def test_no_certificate_where_iterations_end_early():
     pairs, y = golden_data()
     model = PairRidge("symmetric", Gaussian(1.3), 1e-3, solver="cg", tol=1e-8, max_iter=3)

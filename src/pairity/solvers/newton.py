@@ -54,8 +54,10 @@ def solve_newton(
     problem: AnyProblem[Logistic], options: SolverOptions, start: Vector | None = None
 ) -> Solution:
     """Minimise primal and dual together to a violation of at most ``options.tol``."""
-    theta = np.zeros(len(problem)) if start is None else problem.loss.feasible(start)
-    run = _Run(problem, options, theta)
+    run = _Run(problem, options, np.zeros(len(problem)))
+    if start is not None:
+        warm = _Run(problem, options, problem.loss.feasible(start))
+        run = warm if warm.primal(warm.state) < run.primal(run.state) else run
     try:
         reason = run.iterate()
     except KeyboardInterrupt:
@@ -132,7 +134,7 @@ class _Run:
     def _search(self, delta: Vector, change: Vector, bias_step: float) -> bool:
         """Shorten the step until the primal objective falls enough."""
         state = self.state
-        before = self._primal(state)
+        before = self.primal(state)
         pull = self.problem.loss.pull(state.decisions)
         slope = float(np.dot(state.theta, change)) - float(np.dot(pull, change + bias_step))
         length = 1.0
@@ -143,13 +145,14 @@ class _Run:
                 state.bias + length * bias_step,
             )
             slack = 1e-14 * abs(before)
-            if self._primal(moved) <= before + _SUFFICIENT * length * slope + slack:
+            if self.primal(moved) <= before + _SUFFICIENT * length * slope + slack:
                 self.state = moved
                 return True
             length *= 0.5
         return False
 
-    def _primal(self, state: _State) -> float:
+    def primal(self, state: _State) -> float:
+        """Primal objective."""
         risk = float(np.sum(self.problem.loss.value(state.decisions)))
         return 0.5 * float(np.dot(state.theta, state.values)) + risk
 
