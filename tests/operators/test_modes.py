@@ -124,7 +124,7 @@ def test_few_modes_leave_a_positive_semidefinite_rest(kind, size, n_modes):
 
 @for_each_kind
 def test_number_of_modes(kind):
-    """At least those of one eigenvector, at most as many as asked for."""
+    """As many as asked for, or all there are."""
     n_objects = SIZES["full"]["m"]
     for asked in (2 * n_objects, 4 * n_objects):
         assert n_objects - 1 <= modes_of(kind, "full", asked).n_modes <= asked
@@ -136,7 +136,7 @@ def test_number_of_modes(kind):
 def test_more_modes_leave_less(kind):
     gram = KINDS[kind][0].gram(pairs_of("full"))
     left = []
-    for asked in (1, 20, 40, ALL):
+    for asked in (1, 10, 20, ALL):
         table = plain_table(kind, modes_of(kind, "full", asked))
         left.append(np.trace(gram - table @ table.T))
     assert all(more < less for less, more in pairwise(left))

@@ -8,8 +8,8 @@ sums over pairs of eigenvectors,
     1/4 (K_ac - K_ad - K_bc + K_bd)^2 = 1/4 sum_ij lam_i lam_j p_ij(ab) p_ij(cd),
                                        p_ij(ab) = (U_ai - U_bi) (U_aj - U_bj).
 
-Keeping the modes with a small i leaves d features whose products with vectors go through the
-m x q matrix of eigenvectors.  For any other kernel the features come from landmark
+Keeping the modes with the largest weights leaves d features whose products with vectors go
+through the m x r matrix of eigenvectors.  For any other kernel the features come from landmark
 pairs (Nystroem).
 """
 
@@ -29,7 +29,7 @@ from sklearn.utils.extmath import randomized_svd
 from pairity.kernels.constructions import MetricLearning
 from pairity.operators.base import KernelOperator
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.products import PairSums, sample_pairs
+from pairity.operators.products import BilinearSum, PairSums, sample_pairs
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
@@ -71,11 +71,11 @@ class _Kind(Enum):
 
 @dataclass(frozen=True)
 class EigenModes:
-    """Features ``scale_t p_ij(ab)`` for the modes i < p, i <= j < q of the object eigenvectors."""
+    """Features ``scale_t p_ij(ab)`` of chosen pairs i <= j of object eigenvectors, in order of i."""
 
     pairs: Pairs
     kind: _Kind
-    vectors: Matrix  # (m, q)
+    vectors: Matrix  # (m, r)
     first: NDArray[np.intp]  # (d,) i of each mode
     second: NDArray[np.intp]
     scale: Vector
@@ -92,9 +92,11 @@ class EigenModes:
     def _coefficients(self, vector: Vector) -> Any:
         """V with ``V[a, b] = v_ab``, full or sparse, whichever multiplies faster."""
         size = self.pairs.n_objects
-        entries = (vector, (self.pairs.first, self.pairs.second))
-        coefficients = sp.csr_array(entries, shape=(size, size))
-        return coefficients.toarray() if len(vector) > _DENSE_SHARE * size * size else coefficients
+        first, second = self.pairs.first, self.pairs.second
+        if len(vector) > _DENSE_SHARE * size * size:
+            sums = np.bincount(first * size + second, vector, size * size)
+            return sums.astype(np.float64, copy=False).reshape(size, size)
+        return sp.csr_array((vector, (first, second)), shape=(size, size))
 
     def reduce(self, vector: Vector) -> Vector:
         """``U' V U`` at the chosen places; the graph Laplacian of V for the metric."""
@@ -119,10 +121,12 @@ class EigenModes:
         left = self.vectors @ (0.5 * (core + self._sign * core.T))
         nothing = np.zeros(self.pairs.n_objects)
         if self.kind is not _Kind.METRIC:
-            sums = PairSums(0.0, nothing, nothing, [(left, self.vectors)])
+            table = BilinearSum(left, self.vectors, self._sign)
+            sums = PairSums(0.0, nothing, nothing, [table])
         else:
             diagonal = np.einsum("ai,ai->a", left, self.vectors)
-            sums = PairSums(0.0, diagonal, diagonal, [(-2.0 * left, self.vectors)])
+            table = BilinearSum(-2.0 * left, self.vectors, 1.0)
+            sums = PairSums(0.0, diagonal, diagonal, [table])
         return sample_pairs(sums, [self.pairs])[0]
 
     def gram(self, weights: Vector) -> Matrix:
@@ -133,31 +137,38 @@ class EigenModes:
         times modes is ever formed.
         """
         plain = self._coefficients(weights)
-        both_orders = plain + plain.T
-        short, rest = self.vectors[:, : int(self.first.max()) + 1], self.vectors
-        total = self._products_of_ends(both_orders, short, rest)
+        total = self._products_of_ends(plain + plain.T)
         if self.kind is _Kind.METRIC:
-            total += self._products_of_one_end(both_orders, self._degrees(weights))
+            total += self._products_of_one_end(plain + plain.T, self._degrees(weights))
         return self.scale[:, np.newaxis] * total * self.scale
 
-    def _products_of_ends(self, weights: Any, short: Matrix, rest: Matrix) -> Matrix:
-        """Sums with two eigenvectors at each end of a pair."""
-        i, j = self.first, self.second
-        p, q = short.shape[1], rest.shape[1]
-        straight = np.empty((p, p, q, q))  # (i, k) at one end, (j, l) at the other
-        for one in range(p):
-            for two in range(one + 1):
-                at_ends = weights @ (short[:, one] * short[:, two])
-                block = (rest.T * at_ends) @ rest
-                straight[one, two] = straight[two, one] = block
-        total = straight[i[:, np.newaxis], i, j[:, np.newaxis], j]
-        del straight
-        mixed = (short[:, :, np.newaxis] * rest[:, np.newaxis, :]).reshape(len(rest), p * q)
-        crossed = (mixed.T @ (weights @ mixed)).reshape(p, q, p, q)  # (i, l) and (k, j)
-        other = crossed[i[:, np.newaxis], j, i, j[:, np.newaxis]]
-        if self.kind is _Kind.METRIC:
-            return total + other + crossed[i[:, np.newaxis], j[:, np.newaxis], i, j]
-        return 0.25 * (total + self._sign * other)
+    def _groups(self) -> list[tuple[int, slice, NDArray[np.intp]]]:
+        """i, the places of its modes, and their j."""
+        starts = np.flatnonzero(np.diff(self.first, prepend=-1))
+        ends = np.append(starts[1:], self.n_modes)
+        return [
+            (int(self.first[start]), slice(start, end), self.second[start:end])
+            for start, end in zip(starts, ends, strict=True)
+        ]
+
+    def _products_of_ends(self, weights: Any) -> Matrix:
+        """Sums with two eigenvectors at each end of a pair, for modes (i, j) and (k, l)."""
+        U, groups = self.vectors, self._groups()
+        total = np.empty((self.n_modes, self.n_modes))
+        for place, (i, rows, j) in enumerate(groups):
+            later = groups[place:]
+            width = 1 + max(max(k, int(others.max())) for k, _, others in later)
+            spread = np.asarray(weights @ (U[:, [i]] * U[:, :width]))  # column l: O (U_i o U_l)
+            left = U[:, j]
+            for k, columns, others in later:
+                right = U[:, others]
+                block = (left.T * spread[:, k]) @ right  # i, k at one end
+                block += self._sign * ((left.T * U[:, k]) @ spread[:, others])  # i, l at one end
+                if self.kind is _Kind.METRIC:
+                    block += spread[:, j].T @ (right * U[:, [k]])  # i, j at one end
+                total[rows, columns] = block
+                total[columns, rows] = block.T
+        return total if self.kind is _Kind.METRIC else 0.25 * total
 
     def _products_of_one_end(self, weights: Any, degrees: Vector) -> Matrix:
         """Sums with four, or three, of the eigenvectors at the same end, for the metric."""
@@ -228,8 +239,7 @@ def _eigen_modes(
     rank = min(_MOST_VECTORS, len(gram))
     vectors, values, _ = randomized_svd(gram, rank, n_oversamples=20, n_iter=6, random_state=0)
     first, second = np.triu_indices(rank, 1 if kind is _Kind.ODD else 0)
-    kept = first < max(1, n_modes // rank)
-    first, second = first[kept], second[kept]
     sizes = weight * values[first] * values[second] * np.where(first == second, 1.0, 2.0)
-    kept = sizes > _NEGLIGIBLE * max(float(sizes.max(initial=0.0)), 1e-300)
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:n_modes])
+    kept = kept[sizes[kept] > _NEGLIGIBLE * max(float(sizes.max(initial=0.0)), 1e-300)]
     return EigenModes(pairs, kind, vectors, first[kept], second[kept], np.sqrt(sizes[kept]))

@@ -25,6 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,6 +37,7 @@ from pairity.pairs import Pairs
 from pairity.threads import run_in_ranges
 
 __all__ = [
+    "BilinearSum",
     "CoefficientMatrix",
     "PairSums",
     "products_are_cheaper",
@@ -56,6 +58,8 @@ _FIXED_COST = 200_000.0
 #: Entries of sparse products that one range of work covers; pairs, of row dot products.
 _ENTRIES_PER_RANGE = 500_000
 _PAIRS_PER_RANGE = 2048
+#: Rows of a triangular product that are multiplied at a time.
+_ROWS_PER_BLOCK = 384
 
 
 class CoefficientMatrix:
@@ -103,6 +107,14 @@ class CoefficientMatrix:
         return out
 
 
+class BilinearSum(NamedTuple):
+    """``[X Y']_ab``; ``sign`` is +1 or -1 where that matrix is known to be symmetric or skew."""
+
+    left: Matrix
+    right: Matrix
+    sign: float = 0.0
+
+
 @dataclass
 class PairSums:
     """``sum_j v_j K(ab, j)`` for all objects a, b: ``number + at_a[a] + at_b[b] + sum [X Y']_ab``."""
@@ -110,7 +122,7 @@ class PairSums:
     number: float
     at_a: NDArray[np.float64]
     at_b: NDArray[np.float64]
-    bilinear: list[tuple[Matrix, Matrix]] = field(default_factory=list)
+    bilinear: list[BilinearSum] = field(default_factory=list)
 
 
 def supports_products(terms: TermTable) -> bool:
@@ -145,14 +157,36 @@ def sample_pairs(sums: PairSums, lists: list[Pairs]) -> list[NDArray[np.float64]
     """Values of a reduced sum at lists of pairs of objects of the left table."""
     outs = [sums.number + sums.at_a[pairs.first] + sums.at_b[pairs.second] for pairs in lists]
     n_pairs = sum(map(len, lists))
-    for left, right in sums.bilinear:
-        grid = left @ right.T if _grid_is_cheaper(n_pairs, len(left)) else None
+    for table in sums.bilinear:
+        grid = _grid(table) if _grid_is_cheaper(n_pairs, len(table.left)) else None
         for out, pairs in zip(outs, lists, strict=True):
             if grid is not None:
-                out += grid[pairs.first, pairs.second]
+                out += _look_up(grid, table.sign, pairs)
             else:
-                _add_dots(out, pairs.first, pairs.second, left, right)
+                _add_dots(out, pairs.first, pairs.second, table.left, table.right)
     return outs
+
+
+def _grid(table: BilinearSum) -> Matrix:
+    """``X Y'``; only its upper triangle (in blocks) where the other one mirrors it."""
+    if not table.sign:
+        return table.left @ table.right.T
+    size = len(table.left)
+    grid = np.empty((size, size))
+    for start in range(0, size, _ROWS_PER_BLOCK):
+        rows = slice(start, start + _ROWS_PER_BLOCK)
+        grid[rows, start:] = table.left[rows] @ table.right[start:].T
+    return grid
+
+
+def _look_up(grid: Matrix, sign: float, pairs: Pairs) -> NDArray[np.float64]:
+    if not sign:
+        return grid[pairs.first, pairs.second]
+    low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+    values = grid[low, high]
+    if sign < 0:
+        np.negative(values, out=values, where=pairs.first > pairs.second)
+    return values
 
 
 def _add_dots(
@@ -189,15 +223,24 @@ def _bilinear(
     weights: NDArray[np.float64],
     terms: TermTable,
     coefficients: CoefficientMatrix,
-) -> tuple[Matrix, Matrix]:
+) -> BilinearSum:
     """``[A M B']`` as two tables; with A = X X_r' and B = Y Y_r' as ``[X (X_r' M Y_r)] Y'``."""
     first, second = terms.factors[left], terms.factors[right]
+    sign = _sign_of_middle(weights) if left == right else 0.0
     if first is None or second is None:
-        return _middle_product(left, weights, terms, coefficients), terms.grams[right]
+        product = _middle_product(left, weights, terms, coefficients)
+        return BilinearSum(product, terms.grams[right], sign)
     counts = weights[2] * coefficients.first_counts + weights[3] * coefficients.second_counts
     middle = weights[0] * coefficients.matrix + weights[1] * coefficients.matrix.T
     core = first[1].T @ (middle @ second[1] + counts[:, np.newaxis] * second[1])
-    return first[0] @ core, second[0]
+    return BilinearSum(first[0] @ core, second[0], sign)
+
+
+def _sign_of_middle(weights: NDArray[np.float64]) -> float:
+    """Whether ``w0 V + w1 V' + diag(...)`` is symmetric (+1), skew (-1) or neither (0)."""
+    if weights[0] == weights[1]:
+        return 1.0
+    return -1.0 if weights[0] == -weights[1] and not weights[2:].any() else 0.0
 
 
 def _add_term(
@@ -266,17 +309,25 @@ def _coupled(
     present: tuple[int, ...],
     terms: TermTable,
     coefficients: CoefficientMatrix,
-) -> tuple[Matrix, Matrix]:
+) -> BilinearSum:
     """Three edges: one end has two of them, the other end one."""
     missing = ({AC, AD, BC, BD} - set(present)).pop()
-    ac, ad, bc, bd = (terms.grams[gram] if gram >= 0 else None for gram in edges)
+    grams = terms.grams
+
+    def of(edge: int) -> Matrix:
+        return grams[edges[edge]]
+
     if missing == BD:  # sum_c bc * ac * (ad V')_ac
-        return weight * (ac * _times_vt(ad, int(edges[AD]), coefficients)), bc  # type: ignore[operator, arg-type, return-value]
+        mixed = of(AC) * _times_vt(of(AD), int(edges[AD]), coefficients)
+        return BilinearSum(weight * mixed, of(BC))
     if missing == BC:  # sum_d bd * ad * (ac V)_ad
-        return weight * (ad * _times_v(ac, int(edges[AC]), coefficients)), bd  # type: ignore[operator, arg-type, return-value]
+        mixed = of(AD) * _times_v(of(AC), int(edges[AC]), coefficients)
+        return BilinearSum(weight * mixed, of(BD))
     if missing == AD:  # sum_c ac * bc * (bd V')_bc
-        return weight * ac, bc * _times_vt(bd, int(edges[BD]), coefficients)  # type: ignore[operator, arg-type, return-value]
-    return weight * ad, bd * _times_v(bc, int(edges[BC]), coefficients)  # type: ignore[operator, arg-type, return-value]
+        mixed = of(BC) * _times_vt(of(BD), int(edges[BD]), coefficients)
+        return BilinearSum(weight * of(AC), mixed)
+    mixed = of(BD) * _times_v(of(BC), int(edges[BC]), coefficients)
+    return BilinearSum(weight * of(AD), mixed)
 
 
 def _times_vt(gram: Matrix, key: int, coefficients: CoefficientMatrix) -> Matrix:
