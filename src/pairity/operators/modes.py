@@ -225,6 +225,8 @@ def leading_modes(operator: KernelOperator, n_modes: int, megabytes: float) -> M
     plain = isinstance(kernel, MetricLearning) and kernel.k2 is None and kernel.k3 is None
     if plain and isinstance(operator, PairOperator):
         gram = operator.grams[kernel.k1]
+        # differences of objects do not see the mean
+        gram = gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean()
         return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, n_modes)
     n_pairs = len(operator.left)
     fitting = int(min(n_modes, megabytes * 1e6 / (16.0 * n_pairs)))
@@ -241,5 +243,8 @@ def _eigen_modes(
     first, second = np.triu_indices(rank, 1 if kind is _Kind.ODD else 0)
     sizes = weight * values[first] * values[second] * np.where(first == second, 1.0, 2.0)
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_modes])
-    kept = kept[sizes[kept] > _NEGLIGIBLE * max(float(sizes.max(initial=0.0)), 1e-300)]
+    least = _NEGLIGIBLE * max(float(sizes.max(initial=0.0)), 1e-300)
+    if rank < len(gram):  # as large as what is left out anyway
+        least = max(least, 2.0 * weight * float(values[0] * values[-1]))
+    kept = kept[sizes[kept] > least]
     return EigenModes(pairs, kind, vectors, first[kept], second[kept], np.sqrt(sizes[kept]))

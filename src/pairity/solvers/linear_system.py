@@ -27,7 +27,7 @@ __all__ = ["MOST_DENSE_PAIRS", "Found", "ShiftedSystems", "Watch"]
 #: Pairs up to which the whole Gram matrix is factored, if memory allows.
 MOST_DENSE_PAIRS = 5000
 #: Features of the preconditioner at most; fewer for fewer pairs.
-_MOST_MODES = 1024
+_MOST_MODES = 4096
 _MODES_SHARE = 1 / 64
 #: Share of the trace that every shift can be told apart from.
 _ROUNDING = 1e-14
