@@ -20,6 +20,8 @@ from pairity.threads import set_thread_count
 
 TASKS = {task.name: task for task in (*symmetric_tasks.TASKS, *antisymmetric_tasks.TASKS)}
 SEEDS = 10
+#: The grids were set with the scores of seeds 0 to 9 in sight: 10 here makes a run that is free of that.
+FIRST_SEED = 0
 #: The shared data lie beside the repository; they are read in place.
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -27,7 +29,8 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 def run_all(names: Sequence[str], seeds: int, folder: Path, jobs: int) -> dict:
     """Sizes, scores and what was skipped, the same for any number of processes."""
     present, skipped = find_data([TASKS[name] for name in names], folder)
-    units = [(task.name, seed, str(folder)) for seed in range(seeds) for task in present]
+    numbers = range(FIRST_SEED, FIRST_SEED + seeds)
+    units = [(task.name, seed, str(folder)) for seed in numbers for task in present]
     order = {task.name: place for place, task in enumerate(present)}
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_one_thread) as pool:

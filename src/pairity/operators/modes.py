@@ -244,7 +244,7 @@ def _eigen_modes(
     sizes = weight * values[first] * values[second] * np.where(first == second, 1.0, 2.0)
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_modes])
     least = _NEGLIGIBLE * max(float(sizes.max(initial=0.0)), 1e-300)
-    if rank < len(gram):  # as large as what is left out anyway
-        least = max(least, 2.0 * weight * float(values[0] * values[-1]))
+    if rank < len(gram):  # half as large as what is left out anyway
+        least = max(least, weight * float(values[0] * values[-1]))
     kept = kept[sizes[kept] > least]
     return EigenModes(pairs, kind, vectors, first[kept], second[kept], np.sqrt(sizes[kept]))
