@@ -22,6 +22,8 @@ TASKS = {task.name: task for task in (*symmetric_tasks.TASKS, *antisymmetric_tas
 SEEDS = 10
 #: The grids were set with the scores of seeds 0 to 9 in sight: 10 here makes a run that is free of that.
 FIRST_SEED = 0
+#: Name of a task, seed, data folder.
+Unit = tuple[str, int, str]
 #: The shared data lie beside the repository; they are read in place.
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -29,21 +31,28 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 def run_all(names: Sequence[str], seeds: int, folder: Path, jobs: int) -> dict:
     """Sizes, scores and what was skipped, the same for any number of processes."""
     present, skipped = find_data([TASKS[name] for name in names], folder)
-    numbers = range(FIRST_SEED, FIRST_SEED + seeds)
-    units = [(task.name, seed, str(folder)) for seed in numbers for task in present]
-    order = {task.name: place for place, task in enumerate(present)}
+    units = list_units(present, seeds, folder)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_one_thread) as pool:
         found = []
-        for number, result in enumerate(pool.map(_run_unit, units), 1):
+        for number, result in enumerate(pool.map(run_unit, units), 1):
             found.append(result)
             print(f"{number} of {len(units)} done", file=sys.stderr)
-    sizes = sorted((one for one, _ in found), key=lambda row: (order[row["task"]], row["seed"]))
-    scores = sorted(
-        (score for _, some in found for score in some),
-        key=lambda row: (order[row["task"]], row["seed"]),
-    )
-    return {"seeds": seeds, "skipped": skipped, "sizes": sizes, "scores": scores}
+    return {"seeds": seeds, "skipped": skipped, **assembled(found)}
+
+
+def list_units(tasks: Sequence[Task], seeds: int, folder: Path) -> list[Unit]:
+    """Every seed of every task, by their names."""
+    numbers = range(FIRST_SEED, FIRST_SEED + seeds)
+    return [(task.name, seed, str(folder)) for seed in numbers for task in tasks]
+
+
+def assembled(found: Sequence[tuple[dict, list[dict]]]) -> dict:
+    """Sizes and scores of units in whatever order, by task and seed."""
+    place = {name: number for number, name in enumerate(TASKS)}
+    found = sorted(found, key=lambda unit: (place[unit[0]["task"]], unit[0]["seed"]))
+    scores = [score for _, some in found for score in some]
+    return {"sizes": [sizes for sizes, _ in found], "scores": scores}
 
 
 def find_data(tasks: Sequence[Task], folder: Path) -> tuple[list[Task], dict[str, str]]:
@@ -63,7 +72,8 @@ def _data(name: str, folder: str) -> object:
     return TASKS[name].read(Path(folder))
 
 
-def _run_unit(unit: tuple[str, int, str]) -> tuple[dict, list[dict]]:
+def run_unit(unit: Unit) -> tuple[dict, list[dict]]:
+    """One seed of one task, on one thread."""
     name, seed, folder = unit
     with threadpool_limits(1):
         sizes, scores = run_seed(TASKS[name], _data(name, folder), seed)
