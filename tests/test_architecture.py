@@ -28,6 +28,7 @@ LAYERS = [
     },
     {"distinct", "_frames", "_graphs", "_graph_tables"},
     {"pairs"},
+    {"derived"},
     {"graphs"},
     {"kernels"},
     {"operators"},
