@@ -27,8 +27,10 @@ LAYERS = [
         "validation",
     },
     {"distinct", "_frames", "_graphs", "_graph_tables"},
+    {"metrics"},
     {"pairs"},
     {"derived"},
+    {"transform"},
     {"graphs"},
     {"kernels"},
     {"operators"},
@@ -38,6 +40,8 @@ LAYERS = [
     {"selection"},
     {"ranking"},
     {"estimators"},
+    {"calibration"},
+    {"files"},
 ]
 #: ``testing`` is for users' kernels: it sits beside operators and needs kernels alone.
 BESIDE = {"testing": "operators"}

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ConvergenceWarning", "DoubledRowsWarning", "KernelError", "PairityWarning"]
+__all__ = [
+    "CalibrationWarning",
+    "ConvergenceWarning",
+    "DoubledRowsWarning",
+    "KernelError",
+    "ModelFileError",
+    "PairityWarning",
+]
 
 
 class PairityWarning(UserWarning):
     """Base of the warnings that Pairity issues about data."""
+
+
+class CalibrationWarning(PairityWarning):
+    """Held-out decisions that are too few, or that say too little, for probabilities."""
 
 
 class DoubledRowsWarning(PairityWarning):
@@ -17,3 +28,7 @@ class DoubledRowsWarning(PairityWarning):
 
 class KernelError(ValueError):
     """A kernel that cannot serve: wrong class, wrong parity, or not positive semi-definite."""
+
+
+class ModelFileError(ValueError):
+    """A file that is no sound model file, or a model that cannot be written to one."""

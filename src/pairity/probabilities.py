@@ -1,8 +1,21 @@
-"""Probabilities of two outcomes that add up to 1 exactly, and mirror exactly under a swap.
+"""Probabilities of two or three outcomes that add up to 1 exactly, and mirror under a swap.
 
-The smaller of the two is computed, ``q = expit(-|f|) <= 1/2``, and the larger one is ``1 - q``:
-``q + (1 - q) == 1.0`` in floating point, because the rounding error of ``1 - q`` is at most half a
-unit in the last place below 1.  Decisions f and -f give the same two numbers, exchanged.
+Two outcomes.  The smaller probability is computed, ``q = expit(-|f|) <= 1/2``, and the larger one
+is ``1 - q``: ``q + (1 - q) == 1.0`` in floating point, because the rounding error of ``1 - q`` is
+at most half a unit in the last place below 1.  Decisions f and -f give the same two numbers,
+exchanged.
+
+Three outcomes (loss, draw, win of the first object) of an ordered logit with a score s that
+changes sign under a swap and a threshold t >= 0:
+
+    P(win) = expit(s - t),   P(loss) = expit(-s - t),   P(draw) = 1 - P(win) - P(loss).
+
+All are computed from ``|s|``; the sign of s only says which of the two decided outcomes is which,
+so s and -s give the same three numbers, mirrored.  Multiples of 2^-53 up to 1 are exact in
+floating point, and so are their sums up to 1.  Two of the three are rounded to such multiples and
+the largest is what they leave, so that the sum is exactly 1.0 in every order of summation.  (What
+is below 2^-54, too small to be told from 0 beside a 1, is kept as it is: a sum that is off by so
+little rounds to 1.0, in every order.)
 """
 
 from __future__ import annotations
@@ -11,10 +24,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = ["two_probabilities"]
+__all__ = ["three_log_probabilities", "three_probabilities", "two_probabilities"]
+
+Vector = NDArray[np.float64]
+
+#: Probabilities of three outcomes are multiples of this, and kept as they are below half of it.
+_GRID = 2.0**-53
 
 
-def two_probabilities(decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+def two_probabilities(decisions: Vector) -> Vector:
     """Columns: probability of the negative and of the positive label, shape (n, 2)."""
     smaller = expit(-np.abs(decisions))
     larger = 1.0 - smaller
@@ -22,3 +40,46 @@ def two_probabilities(decisions: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.column_stack(
         [np.where(positive, smaller, larger), np.where(positive, larger, smaller)]
     )
+
+
+def three_probabilities(scores: Vector, threshold: float) -> Vector:
+    """Columns: probability of loss, draw and win, shape (n, 3), for a threshold of at least 0."""
+    size = np.abs(scores)
+    against = expit(-size - threshold)  # the favourite loses: never the largest
+    favoured = expit(size - threshold)
+    drawn = -np.expm1(-2.0 * threshold) * expit(threshold - size) * expit(threshold + size)
+    rest = _on_grid(against)
+    # without a favourite the draw takes what is left, so that both others stay equal
+    draw_is_rest = (drawn >= favoured) | (size == 0.0)
+    rest = rest + _on_grid(np.where(draw_is_rest, favoured, drawn))
+    largest = 1.0 - rest
+    favoured = np.where(draw_is_rest, _kept(favoured), largest)
+    drawn = np.where(draw_is_rest, largest, _kept(drawn))
+    against = _kept(against)
+    first_favoured = scores > 0
+    win = np.where(first_favoured, favoured, against)
+    loss = np.where(first_favoured, against, favoured)
+    return np.column_stack([loss, drawn, win])
+
+
+def _on_grid(values: Vector) -> Vector:
+    """The nearest multiples of the grid."""
+    return np.rint(values / _GRID) * _GRID
+
+
+def _kept(values: Vector) -> Vector:
+    """The same, where that is not 0; what is nearer to 0 stays as it is."""
+    return np.where(values < 0.5 * _GRID, values, _on_grid(values))
+
+
+def three_log_probabilities(scores: Vector, threshold: float) -> Vector:
+    """Logarithms of the three probabilities, to full relative accuracy, shape (n, 3).
+
+    With ``P(draw) = (1 - exp(-2 t)) expit(t - s) expit(t + s)``, which is free of cancellation.
+    """
+    loss = -np.logaddexp(0.0, scores + threshold)
+    win = -np.logaddexp(0.0, threshold - scores)
+    below, above = np.logaddexp(0.0, scores - threshold), np.logaddexp(0.0, -scores - threshold)
+    with np.errstate(divide="ignore"):  # no draws at all with a threshold of 0
+        drawn = np.log(-np.expm1(-2.0 * threshold)) - (below + above)
+    return np.column_stack([loss, drawn, win])

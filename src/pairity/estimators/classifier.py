@@ -16,7 +16,7 @@ from pairity.estimators.intake import (
     refuse_self_pairs,
     warn_if_doubled,
 )
-from pairity.estimators.labels import label_decisions, read_labels
+from pairity.estimators.labels import label_decisions, read_labels, score_decisions
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
 
@@ -69,11 +69,7 @@ class PairClassifier(ClassifierMixin, PairMachine):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean accuracy; a decision of exactly 0 counts one half."""
-        decisions = self.decision_function(X)
-        labels = np.asarray(y).ravel()
-        right = np.where(decisions > 0, labels == self.classes_[1], labels == self.classes_[0])
-        credit = np.where(decisions == 0.0, 0.5, right.astype(np.float64))
-        return float(np.average(credit, weights=sample_weight))
+        return score_decisions(self.decision_function(X), y, self.classes_, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn: two classes only, sparse rows welcome."""

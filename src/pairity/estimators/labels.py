@@ -12,7 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from pairity.parity import Parity
 
-__all__ = ["BinaryLabels", "label_decisions", "read_labels"]
+__all__ = ["BinaryLabels", "label_decisions", "read_labels", "score_decisions"]
 
 Vector = NDArray[np.float64]
 
@@ -81,6 +81,16 @@ def label_decisions(decisions: Vector, classes: NDArray[Any], tie_label: Any) ->
     labels = labels.astype(_common_type(labels, np.asarray(tie)))
     labels[ties] = tie
     return labels
+
+
+def score_decisions(
+    decisions: Vector, y: Any, classes: NDArray[Any], sample_weight: Any = None
+) -> float:
+    """Mean accuracy of decisions; one of exactly 0 counts one half."""
+    labels = np.asarray(y).ravel()
+    right = np.where(decisions > 0, labels == classes[1], labels == classes[0])
+    credit = np.where(decisions == 0.0, 0.5, right.astype(np.float64))
+    return float(np.average(credit, weights=sample_weight))
 
 
 def _default_tie_label(classes: NDArray[Any]) -> Any:
