@@ -11,12 +11,15 @@ import numpy as np
 import naive
 from pairity import Pairs
 from pairity.kernels import (
+    Additive,
     Balanced,
     Bilinear,
     Callable,
+    Derived,
     DirectSum,
     EvenPart,
     Gaussian,
+    Identity,
     Kernel,
     Linear,
     MetricLearning,
@@ -28,6 +31,8 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
+from pairity.kernels.scaling import Scaling
+from pairity.kernels.standardized import Rescaled
 from pairity.parity import Parity
 
 #: Object, symmetric and antisymmetric features of the pairs of Section 6.
@@ -255,6 +260,69 @@ def algebra_cases():
     ]
 
 
+def derived_cases():
+    """Kernels of differences, sums and products, and kernels on another scale."""
+    gaussian = naive.gaussian(1.2)
+    away = ("absolute_difference", "sum")
+    even = naive.derived(gaussian, lambda a, ab, t, b: abs(a - b), lambda a, ab, t, b: a + b)
+    grouped = naive.derived(gaussian, lambda a, ab, t, b: a * b, lambda a, ab, t, b: abs(t))
+    odd = naive.derived(gaussian, lambda a, ab, t, b: a - b)
+    context = naive.derived(gaussian, lambda a, ab, t, b: ab)
+    linear = naive.derived(naive.inner, lambda a, ab, t, b: a - b, lambda a, ab, t, b: t)
+    product = ("product", "absolute_antisymmetric")
+    return [
+        Case("additive", Additive(Gaussian(1.2)), naive.additive(gaussian), None),
+        Case("identity", Identity(), naive.pair_identity, None),
+        Case("derived-even", Derived(Gaussian(1.2), away), even, EVEN),
+        Case("derived-group", Derived(Gaussian(1.2), product), grouped, EVEN, group=True),
+        Case("derived-odd", Derived(Gaussian(1.2), ("difference",)), odd, None),
+        Case(
+            "derived-linear",
+            Derived(Linear(), ("difference", "antisymmetric")),
+            linear,
+            ODD,
+            group=True,
+        ),
+        Case(
+            "derived-odd-times-even",
+            Derived(OddPart(Gaussian(1.2)), ("difference",))
+            * Derived(Gaussian(1.2), ("symmetric",)),
+            lambda X, Z, w: (
+                0.5 * (odd(X, Z, w) - odd(naive.swap_row(X, w), Z, w)) * context(X, Z, w)
+            ),
+            ODD,
+            group=True,
+        ),
+        *rescaled_cases(),
+    ]
+
+
+def rescaled_cases():
+    shifts = np.array([0.3, -0.2]), np.array([0.1, 0.4]), np.zeros(2)
+    factors = np.array([1.5, 0.6]), np.array([0.8, 1.1]), np.array([0.7, 1.3])
+    scaling = Scaling(shifts[0], factors[0], shifts[1], factors[1], factors[2])
+    gaussian = naive.gaussian(1.2)
+    away = naive.derived(gaussian, lambda a, ab, t, b: abs(a - b))
+    whole = naive.rescaled(naive.pair_gaussian(1.2), shifts, factors)
+    linear = naive.rescaled(naive.pair_linear, shifts, factors)
+
+    def mixture(X, Z, w):
+        return naive.tensor(gaussian)(X, Z, w) + away(X, Z, w)
+
+    mixed = Tensor(Gaussian(1.2)) + Derived(Gaussian(1.2), ("absolute_difference",))
+    return [
+        Case("rescaled-gaussian", Rescaled(Gaussian(1.2), scaling), whole, None, group=True),
+        Case("rescaled-linear", Rescaled(Linear(), scaling), linear, None, group=True),
+        Case(
+            "rescaled-mixture",
+            Rescaled(mixed, scaling),
+            naive.rescaled(mixture, shifts, factors),
+            EVEN,
+            group=True,
+        ),
+    ]
+
+
 def all_cases():
     return [
         *elementary_cases(),
@@ -263,6 +331,7 @@ def all_cases():
         *remark_2_cases(),
         *group_cases(),
         *algebra_cases(),
+        *derived_cases(),
     ]
 
 

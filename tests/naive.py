@@ -419,3 +419,48 @@ def solve_by_libsvm(K, y, upper):
     alpha = np.zeros(len(y))
     alpha[machine.support_] = np.abs(machine.dual_coef_[0])
     return alpha, machine.decision_function(K)
+
+
+# Kernels of derived and of rescaled features ----------------------------------------------------
+
+
+def identity(x, z):
+    """1 for the same object, 0 otherwise."""
+    return float(all(float(p) == float(q) for p, q in zip(x, z, strict=True)))
+
+
+def additive(k1):
+    """``k1(a,c) + k1(b,d)``."""
+
+    def kernel(X, Z, widths):
+        (a, _, _, b), (c, _, _, d) = split(X, widths), split(Z, widths)
+        return k1(a, c) + k1(b, d)
+
+    return kernel
+
+
+def pair_identity(X, Z, widths):
+    """Indicators of the two objects beside the group features, compared by inner products."""
+    (_, ab, t_ab, _), (_, cd, t_cd, _) = split(X, widths), split(Z, widths)
+    return additive(identity)(X, Z, widths) + inner(ab, cd) + inner(t_ab, t_cd)
+
+
+def derived(k, *parts):
+    """A kernel of features that are functions of ``x_a, x_ab, x~_ab, x_b``."""
+
+    def kernel(X, Z, widths):
+        x, z = (np.concatenate([part(*split(row, widths)) for part in parts]) for row in (X, Z))
+        return k(x, z)
+
+    return kernel
+
+
+def rescaled(K, shifts, factors):
+    """A kernel of pairs on ``(x - shift) * factor``, for objects, x_ab and x~_ab."""
+
+    def rescale(row, widths):
+        a, ab, t_ab, b = split(row, widths)
+        (s1, s2, s3), (f1, f2, f3) = shifts, factors
+        return np.concatenate([(a - s1) * f1, (ab - s2) * f2, (t_ab - s3) * f3, (b - s1) * f1])
+
+    return lambda X, Z, widths: K(rescale(X, widths), rescale(Z, widths), widths)

@@ -352,6 +352,15 @@ class Pairs:
             None if self.ids is None else self.ids[used],
         )
 
+    def with_features(
+        self,
+        objects: ObjectTable,
+        symmetric: NDArray[np.float64],
+        antisymmetric: NDArray[np.float64],
+    ) -> Pairs:
+        """The same pairs with other features, taken as they are: one row each, finite."""
+        return Pairs._trusted(objects, self.first, self.second, symmetric, antisymmetric, self.ids)
+
     # One canonical form -----------------------------------------------------------------------
 
     def compact(self) -> Pairs:

@@ -13,6 +13,7 @@ from pairity.kernels.constructions import Bilinear
 from pairity.kernels.diffusion import Diffusion
 from pairity.kernels.elementary import Precomputed
 from pairity.kernels.resolve import as_kernel
+from pairity.kernels.standardized import Rescaled
 from pairity.pairs import Pairs
 from pairity.validation import check_positive
 
@@ -169,6 +170,7 @@ def check_pair_kernel(
             " Pairs.from_rows makes them from wide rows."
         )
     kernel.check()
+    kernel = kernel.fitted_to(pairs)
     return KernelReport(repr(kernel), len(pairs), measure_laws(kernel, pairs), float(tol))
 
 
@@ -195,6 +197,9 @@ def _random_pairs(kernel: Kernel, rng: np.random.Generator) -> Pairs:
 
 def _widths(kernel: Kernel) -> tuple[int, int, int]:
     """Numbers of object, symmetric and antisymmetric features that the kernel can take."""
+    for inner in kernel.walk():
+        if isinstance(inner, Rescaled):
+            return inner.scaling.widths
     matrices = [inner for inner in kernel.walk() if isinstance(inner, Bilinear)]
     if not matrices:
         return _WIDTHS

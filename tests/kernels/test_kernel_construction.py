@@ -10,12 +10,14 @@ import cases
 from pairity import Pairs
 from pairity.exceptions import KernelError
 from pairity.kernels import (
+    Additive,
     Balanced,
     Bilinear,
     Callable,
     DirectSum,
     EvenPart,
     Gaussian,
+    Identity,
     Linear,
     MetricLearning,
     OddPart,
@@ -24,6 +26,7 @@ from pairity.kernels import (
     Precomputed,
     Product,
     SkewBalanced,
+    Standardized,
     Tensor,
     TensorMetric,
 )
@@ -132,10 +135,12 @@ def test_matrices_may_be_tables():
     [
         ("linear", Linear()),
         ("polynomial", Polynomial(3)),
-        ("gaussian", Gaussian(1.0)),
-        ("product", Product(Gaussian(1.0))),
-        ("direct_sum", DirectSum(Gaussian(1.0))),
-        ("tensor", Tensor(Gaussian(1.0))),
+        ("gaussian", Standardized(Gaussian("median"))),
+        ("additive", Standardized(Additive(Gaussian("median")))),
+        ("product", Standardized(Product(Gaussian("median")))),
+        ("direct_sum", Standardized(DirectSum(Gaussian("median")))),
+        ("tensor", Standardized(Tensor(Gaussian("median")))),
+        ("identity", Identity()),
         ("metric_learning", MetricLearning(Linear())),
         ("tensor_metric", TensorMetric(Linear())),
     ],
@@ -145,7 +150,7 @@ def test_names_stand_for_default_kernels(name, kernel):
 
 
 def test_every_name_is_tested():
-    assert len(KERNEL_NAMES) == 8
+    assert len(KERNEL_NAMES) == 10
 
 
 def test_kernels_and_functions_pass_through():

@@ -68,7 +68,8 @@ class PairMachine(BaseEstimator):
 
     def _training_set(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> TrainingSet[Any]:
         """Rows and losses with the kernel, before and after its projection."""
-        kernel = as_kernel(self.kernel).detached()
+        seen = pairs[loss.counted] if len(loss) == len(pairs) else pairs
+        kernel = as_kernel(self.kernel).detached().fitted_to(seen)
         return TrainingSet(pairs, loss, parity, kernel, project(kernel, parity, pairs))
 
     def _solve(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> None:

@@ -1,9 +1,12 @@
 """Kernels: what is similar to what.
 
 ========================  ==================================================================
-on objects or alone       ``Linear``, ``Polynomial``, ``Gaussian``, ``Precomputed``, ``Callable``
-on pairs, from objects    ``Product``, ``DirectSum``, ``Tensor``, ``MetricLearning``, ``TensorMetric``
-on pairs, from pairs      ``OrderInvariant``, ``Balanced``, ``SkewBalanced``
+on objects or alone       ``Linear``, ``Polynomial``, ``Gaussian``, ``Identity``,
+                          ``Precomputed``, ``Callable``
+on pairs, from objects    ``Additive``, ``Product``, ``DirectSum``, ``Tensor``, ``MetricLearning``,
+                          ``TensorMetric``
+on pairs, from features   ``Derived``: differences, sums, products
+on pairs, from pairs      ``OrderInvariant``, ``Balanced``, ``SkewBalanced``, ``Standardized``
 on pairs, bilinear        ``Bilinear``
 for k3 of (8) and (10)    ``EvenPart``, ``OddPart``
 on arcs of a graph        ``with_neighbour_means`` (48)-(55), ``Diffusion`` (56)
@@ -18,6 +21,7 @@ rows, diagonal, class and fast products follow.
 from pairity.graphs.neighbours import with_neighbour_means
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.constructions import (
+    Additive,
     Balanced,
     Bilinear,
     DirectSum,
@@ -38,15 +42,21 @@ from pairity.kernels.elementary import (
     Polynomial,
     Precomputed,
 )
+from pairity.kernels.identity import Identity
+from pairity.kernels.of_derived import Derived
+from pairity.kernels.standardized import Standardized
 
 __all__ = [
+    "Additive",
     "Balanced",
     "Bilinear",
     "Callable",
+    "Derived",
     "Diffusion",
     "DirectSum",
     "EvenPart",
     "Gaussian",
+    "Identity",
     "Kernel",
     "Linear",
     "MetricLearning",
@@ -56,6 +66,7 @@ __all__ = [
     "Precomputed",
     "Product",
     "SkewBalanced",
+    "Standardized",
     "Tensor",
     "TensorMetric",
     "with_neighbour_means",

@@ -10,6 +10,7 @@ into products of object kernels all follow from that one formula.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable as Function
 from collections.abc import Hashable
 from copy import copy
 from functools import cache, reduce
@@ -93,15 +94,33 @@ class Kernel(BaseEstimator):
         """This kernel and all kernels inside it."""
         return [self, *(kernel for child in self.children() for kernel in child.walk())]
 
-    def detached(self) -> Kernel:
-        """A copy that parameters set on this kernel later do not reach; matrices are shared."""
+    def mapped(self, change: Function[[Kernel], Kernel]) -> Kernel:
+        """A copy with the kernels among the parameters changed; matrices are shared."""
         twin = copy(self)
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, Kernel):
-                setattr(twin, name, value.detached())
+                setattr(twin, name, change(value))
             elif isinstance(value, tuple) and any(isinstance(item, Kernel) for item in value):
-                setattr(twin, name, tuple(item.detached() for item in value))
+                setattr(twin, name, tuple(map(change, value)))
         return twin
+
+    def detached(self) -> Kernel:
+        """A copy that parameters set on this kernel later do not reach; matrices are shared."""
+        return self.mapped(lambda child: child.detached())
+
+    # Parameters that the training pairs decide (``sigma="median"``, standardisation) ----------
+
+    def fitted_to(self, pairs: Pairs) -> Kernel:
+        """The kernel of pairs with all its parameters known, from the training pairs."""
+        return self.mapped(lambda child: child.fitted_to(pairs))
+
+    def fitted_to_features(self, table: Features) -> Kernel:
+        """The kernel of features with all its parameters known, from the rows of a table."""
+        return self.mapped(lambda child: child.fitted_to_features(table))
+
+    def explicit(self, features: Features) -> Features | None:
+        """Rows whose inner products are this kernel of features, where they are few; or None."""
+        return None
 
     # Values ---------------------------------------------------------------------------------
 

@@ -14,8 +14,10 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from pairity.derived import derived_features
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.features import Features, Matrix
+from pairity.kernels.scaling import Scaling
 from pairity.pairs import ObjectTable, Pairs
 from pairity.validation import as_dense
 
@@ -54,6 +56,11 @@ class Atoms(Protocol):
 
     def antisymmetric(self, kernel: Kernel) -> Any:
         """Return ``k3(x~_ab, x~_cd)``."""
+
+    def derived(
+        self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
+    ) -> Any:
+        """Return a kernel of features derived from those of the two objects."""
 
     def rows(self, kernel: Kernel) -> Any:
         """Return ``k(X_ab, X_cd)`` on whole rows of formula (1)."""
@@ -109,6 +116,15 @@ class _NumericAtoms:
     def antisymmetric(self, kernel: Kernel) -> Matrix:
         """Values of ``k3``."""
         return self._compare(kernel, self.left.antisymmetric, self.right.antisymmetric)
+
+    def derived(
+        self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
+    ) -> Matrix:
+        """Values of a kernel of derived features."""
+        sides = self.left, self.right
+        if scaling is not None:
+            sides = scaling.apply(self.left), scaling.apply(self.right)
+        return self._compare(kernel, *(derived_features(side, parts) for side in sides))
 
     def rows(self, kernel: Kernel) -> Matrix:
         """Values of a kernel of whole rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from pairity.kernels.features import (
     inner_products,
     paired_inner_products,
 )
+from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
 
 __all__ = [
+    "Additive",
     "Balanced",
     "Bilinear",
     "DirectSum",
@@ -164,6 +167,17 @@ class _OfObjectKernel(Kernel):
                 " expected a homogeneous polynomial, or EvenPart(k3) for (8), OddPart(k3) for (10)."
             )
 
+    def fitted_to(self, pairs: Pairs) -> Kernel:
+        """With parameters of k1, k2 and k3 found on the features that each compares."""
+        tables = {"k2": pairs.symmetric, "k3": pairs.antisymmetric}
+        twin = copy(self)
+        twin.k1 = self.k1.fitted_to_features(pairs.without_unused_objects().objects)
+        for name, table in tables.items():
+            kernel = getattr(self, name)
+            if kernel is not None:
+                setattr(twin, name, kernel.fitted_to_features(table))
+        return twin
+
     def base(self, k1: Edges) -> Any:
         """The construction on individual features."""
         raise NotImplementedError
@@ -194,6 +208,18 @@ class _OfObjectKernel(Kernel):
             if kernel is not None
         )
         return f"{type(self).__name__}({self.k1!r}{group})"
+
+
+class Additive(_OfObjectKernel):
+    """``k1(a,c) + k1(b,d)``: order-invariant; functions ``g(a) + g(b)`` and ``g(a) - g(b)``.
+
+    Its balanced projection is :class:`DirectSum`; its skew-balanced one is the kernel of
+    transitive preferences, differences of a strength g.
+    """
+
+    def base(self, k1: Edges) -> Any:
+        """``k1(a,c) + k1(b,d)``."""
+        return k1.ac + k1.bd
 
 
 class Product(_OfObjectKernel):

@@ -24,6 +24,8 @@ from pairity.kernels.features import (
     paired_squared_distances,
     squared_distances,
 )
+from pairity.kernels.widths import median_distance, median_of_pairs
+from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
 from pairity.validation import as_dense, check_positive
 
@@ -66,6 +68,10 @@ class Linear(Kernel):
     def paired(self, left: Features, right: Features) -> Matrix:
         """``<x_i, z_i>``."""
         return paired_inner_products(left, right)
+
+    def explicit(self, features: Features) -> Features:
+        """The features themselves."""
+        return features
 
 
 class Polynomial(Kernel):
@@ -117,19 +123,30 @@ class Gaussian(Kernel):
 
     Parameters
     ----------
-    sigma : float
-        Width, above 0.  scikit-learn's ``gamma`` is ``1 / (2 sigma^2)``.
+    sigma : float or "median"
+        Width, above 0.  scikit-learn's ``gamma`` is ``1 / (2 sigma^2)``.  "median" takes the
+        median distance between training objects (:mod:`pairity.kernels.widths`) when a model is
+        fitted.
     """
 
     reflection_invariant = True
 
-    def __init__(self, sigma: float = 1.0) -> None:
+    def __init__(self, sigma: float | str = 1.0) -> None:
         self.sigma = sigma
         self.check()
 
     def check(self) -> None:
         """Refuse a width that is not a finite number above 0."""
-        check_positive(self.sigma, "sigma")
+        if self.sigma != "median":
+            check_positive(self.sigma, "sigma")
+
+    def fitted_to(self, pairs: Pairs) -> Kernel:
+        """With the median distance between pairs for a width that is asked for so."""
+        return Gaussian(median_of_pairs(pairs)) if self.sigma == "median" else self
+
+    def fitted_to_features(self, table: Features) -> Kernel:
+        """With the median distance between rows for a width that is asked for so."""
+        return Gaussian(median_distance(table)) if self.sigma == "median" else self
 
     def formula(self, atoms: Atoms) -> Any:
         """Product of the Gaussians of the edges ac and bd and of the group features."""
@@ -142,6 +159,11 @@ class Gaussian(Kernel):
         return product
 
     def _profile(self, squared_distance: Matrix) -> Matrix:
+        if self.sigma == "median":
+            raise KernelError(
+                "got values of Gaussian('median') before its width is known; expected a number:"
+                " estimators find it in fit, kernel.fitted_to(pairs) does it by hand."
+            )
         squared_distance *= -0.5 / float(self.sigma) ** 2
         return np.exp(squared_distance, out=squared_distance)
 

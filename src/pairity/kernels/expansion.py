@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
+from pairity.derived import common_parity
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Edges
+from pairity.kernels.scaling import Scaling
 from pairity.parity import Parity
 
 __all__ = ["EDGES", "Expansion", "Factor", "Monomial", "SymbolicAtoms", "expand"]
@@ -30,10 +32,19 @@ _NEGLIGIBLE = 1e-12
 class Factor:
     """A kernel of group features or whole rows, with the swaps applied to its arguments."""
 
-    role: str  # "symmetric", "antisymmetric", "rows" or "known"
+    role: str  # "symmetric", "antisymmetric", "derived", "rows" or "known"
     kernel: Kernel
     left_swapped: bool = False
     right_swapped: bool = False
+    parts: tuple[str, ...] = ()  # of derived features
+    scaling: Scaling | None = None  # of what they are derived from
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether the features compared change sign under a swap."""
+        if self.role == "derived":
+            return common_parity(self.parts) is Parity.ODD
+        return self.role == "antisymmetric"
 
 
 @dataclass(frozen=True)
@@ -148,15 +159,25 @@ class SymbolicAtoms:
 
     def antisymmetric(self, kernel: Kernel) -> Expansion:
         """A factor whose swaps reduce to a sign, or to one flag, where the kernel's form allows."""
-        left, right = self.left_swapped, self.right_swapped
+        return self._odd(Factor("antisymmetric", kernel))
+
+    def _odd(self, factor: Factor) -> Expansion:
+        kernel, left, right = factor.kernel, self.left_swapped, self.right_swapped
         sign = 1.0
         if kernel.reflection_invariant:
             left, right = left != right, False
         if kernel.reflection is not None and kernel.reflection_invariant:
             sign = kernel.reflection.sign if left else 1.0
             left = False
-        factor = Factor("antisymmetric", kernel, left, right)
+        factor = replace(factor, left_swapped=left, right_swapped=right)
         return Expansion({Monomial(factors=(factor,)): sign})
+
+    def derived(
+        self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
+    ) -> Expansion:
+        """A factor of features that stay under a swap, or change sign."""
+        factor = Factor("derived", kernel, parts=parts, scaling=scaling)
+        return self._odd(factor) if factor.is_odd else Expansion({Monomial(factors=(factor,)): 1.0})
 
     def rows(self, kernel: Kernel) -> Expansion:
         """A factor of whole rows: nothing is known of its behaviour under swaps."""

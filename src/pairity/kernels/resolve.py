@@ -8,6 +8,7 @@ from typing import Any
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.constructions import (
+    Additive,
     DirectSum,
     MetricLearning,
     Product,
@@ -15,16 +16,20 @@ from pairity.kernels.constructions import (
     TensorMetric,
 )
 from pairity.kernels.elementary import Callable, Gaussian, Linear, Polynomial
+from pairity.kernels.identity import Identity
+from pairity.kernels.standardized import Standardized
 
 __all__ = ["KERNEL_NAMES", "as_kernel"]
 
 _DEFAULTS: dict[str, Function[[], Kernel]] = {
     "linear": Linear,
     "polynomial": Polynomial,
-    "gaussian": Gaussian,
-    "product": lambda: Product(Gaussian()),
-    "direct_sum": lambda: DirectSum(Gaussian()),
-    "tensor": lambda: Tensor(Gaussian()),
+    "gaussian": lambda: Standardized(Gaussian("median")),
+    "additive": lambda: Standardized(Additive(Gaussian("median"))),
+    "product": lambda: Standardized(Product(Gaussian("median"))),
+    "direct_sum": lambda: Standardized(DirectSum(Gaussian("median"))),
+    "tensor": lambda: Standardized(Tensor(Gaussian("median"))),
+    "identity": Identity,
     "metric_learning": lambda: MetricLearning(Linear()),
     "tensor_metric": lambda: TensorMetric(Linear()),
 }

@@ -26,6 +26,10 @@ class Loss(Protocol):
 
     def __len__(self) -> int: ...
 
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which observations have a weight above 0."""
+
     def value(self, decisions: Vector) -> Vector:
         """Weighted loss of each decision."""
 

@@ -47,6 +47,11 @@ class PiecewiseLinear:
         sizes = np.abs(self.below) + np.abs(self.above)
         return float(np.mean(sizes)) / 2.0 if len(sizes) and sizes.any() else 1.0
 
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which observations have a weight above 0."""
+        return self.high > self.low
+
     def value(self, decisions: Vector) -> Vector:
         """Weighted loss of each decision."""
         short = np.maximum(0.0, self.above - decisions)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairity.losses.base import Vector
 
@@ -25,6 +26,11 @@ class Squared:
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which observations have a weight above 0."""
+        return self.weights > 0
 
     def value(self, decisions: Vector) -> Vector:
         """Weighted loss of each decision."""

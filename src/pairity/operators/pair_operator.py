@@ -14,6 +14,7 @@ from pairity.operators._gather_loops import dot_rows
 from pairity.operators.explicit import BilinearTerm, bilinear_product, bilinear_terms
 from pairity.operators.gather import gathered_block, gathered_product, rows_per_range
 from pairity.operators.known import KnownTerm, known_term
+from pairity.operators.opaque import add_opaque_product, multiply_by_factors
 from pairity.operators.products import (
     CoefficientMatrix,
     products_are_cheaper,
@@ -70,7 +71,7 @@ class PairOperator:
     def structure(self) -> TensorStructure | None:
         """The tensor form of the kernel, if it has one."""
         groups = self._groups
-        if groups is None or len(groups) != 1 or groups[0].left is not None:
+        if groups is None or len(groups) != 1 or groups[0].left is not None or groups[0].opaque:
             return None
         return tensor_structure(groups[0].table)
 
@@ -107,6 +108,8 @@ class PairOperator:
             gathered_block(group.table, left, right, target)
             if group.left is not None and group.right is not None:
                 target *= group.left[rows] @ group.right[columns].T
+            elif group.opaque:
+                multiply_by_factors(group.opaque, left, right, target)
             if place:
                 out += target
         return out
@@ -146,6 +149,10 @@ class PairOperator:
         totals: list[NDArray[np.float64]],
     ) -> None:
         """Add ``sum_h left_h o table(right_h o weights)`` for each list of left pairs."""
+        if group.opaque:
+            for left, total in zip(lefts, totals, strict=True):
+                add_opaque_product(group, left, right, weights, total)
+            return
         n_left = sum(map(len, lefts))
         through_objects = products_are_cheaper(group.table, len(used), n_left)
         for column in range(group.n_columns):

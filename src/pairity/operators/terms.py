@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams
-from pairity.kernels.elementary import Linear
 from pairity.kernels.expansion import Expansion, Factor, Monomial
 from pairity.operators.factors import explicit_features, swap_sign
 from pairity.pairs import Pairs
@@ -21,6 +20,8 @@ __all__ = ["TermGroup", "TermTable", "compile_groups"]
 
 #: Expansions longer than this are evaluated by the formula instead.
 _MOST_TERMS = 64
+#: Factors that stand for a whole kernel of pairs.
+_BEYOND = ("rows", "known")
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class TermTable:
 class TermGroup:
     """Monomials that share their group features: ``sum_h left[:, h] right[:, h] * table``.
 
-    ``left`` and ``right`` are None where there are no group features.
+    ``left`` and ``right`` are None where there are no group features, or where a kernel of them
+    is no sum of few products; ``opaque`` then holds the factors to evaluate entry by entry.
     """
 
     table: TermTable
@@ -46,6 +48,7 @@ class TermGroup:
     right: NDArray[np.float64] | None
     swap_sign: float = 1.0
     """What a swap of the left pair does to its features: odd powers of x~ change sign."""
+    opaque: tuple[Factor, ...] = ()
 
     @property
     def n_columns(self) -> int:
@@ -56,8 +59,10 @@ class TermGroup:
 def compile_groups(
     expansion: Expansion, grams: ObjectGrams, left: Pairs, right: Pairs
 ) -> list[TermGroup] | None:
-    """Return an expansion as groups of terms; None if some factor is no product of features."""
+    """Return an expansion as groups of terms; None for kernels of whole rows or known pairs."""
     if not expansion.terms or len(expansion.terms) > _MOST_TERMS:
+        return None
+    if any(factor.role in _BEYOND for term in expansion.terms for factor in term.factors):
         return None
     by_factors: dict[tuple[Factor, ...], dict[Monomial, float]] = {}
     for monomial, weight in expansion.terms.items():
@@ -71,7 +76,8 @@ def compile_groups(
         left_features = explicit_features(factors, left)
         right_features = left_features if right is left else explicit_features(factors, right)
         if left_features is None or right_features is None:
-            return None
+            groups.append(TermGroup(_compile(terms, grams), None, None, opaque=factors))
+            continue
         sign = swap_sign(factors)
         groups.append(TermGroup(_compile(terms, grams), left_features, right_features, sign))
     return groups
@@ -111,6 +117,10 @@ def _low_rank_factor(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     """The features themselves, for a linear kernel of fewer columns than half the objects."""
     smaller = min(grams.left.shape[0], grams.right.shape[0])
-    if kernels != (Linear(),) or sp.issparse(grams.left) or 2 * grams.left.shape[1] > smaller:
+    if len(kernels) != 1 or sp.issparse(grams.left) or 2 * grams.left.shape[1] > smaller:
         return None
-    return grams.left, grams.right
+    left = kernels[0].explicit(grams.left)
+    if left is None:
+        return None
+    right = left if grams.right is grams.left else kernels[0].explicit(grams.right)
+    return np.asarray(left), np.asarray(right)
