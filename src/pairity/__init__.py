@@ -19,9 +19,13 @@ if TYPE_CHECKING:
     from pairity.estimators.svr import PairSVR
     from pairity.estimators.transductive import TransductivePairSVC
     from pairity.pairs import Pairs
+    from pairity.transform.derived_columns import DerivedFeatures
+    from pairity.transform.object_transformer import ObjectTransformer
 
 __all__ = [
+    "DerivedFeatures",
     "LaplacianPairSVC",
+    "ObjectTransformer",
     "PairLogistic",
     "PairRidge",
     "PairSVC",
@@ -33,7 +37,9 @@ __all__ = [
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
+    "DerivedFeatures": "pairity.transform.derived_columns",
     "LaplacianPairSVC": "pairity.estimators.laplacian",
+    "ObjectTransformer": "pairity.transform.object_transformer",
     "PairLogistic": "pairity.estimators.logistic",
     "PairRidge": "pairity.estimators.ridge",
     "PairSVC": "pairity.estimators.svc",
@@ -46,7 +52,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in ("datasets", "graphs", "kernels", "ranking", "selection", "testing"):
+    if name in ("datasets", "graphs", "kernels", "ranking", "selection", "testing", "transform"):
         return import_module(f"pairity.{name}")
     raise AttributeError(f"module 'pairity' has no attribute {name!r}")
 
