@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from pairity._version import __version__
 
 if TYPE_CHECKING:
+    from pairity.calibration.classifier import CalibratedPairClassifier
+    from pairity.calibration.draw_classifier import PairDrawClassifier
     from pairity.estimators.laplacian import LaplacianPairSVC
     from pairity.estimators.logistic import PairLogistic
     from pairity.estimators.ridge import PairRidge
@@ -23,9 +25,11 @@ if TYPE_CHECKING:
     from pairity.transform.object_transformer import ObjectTransformer
 
 __all__ = [
+    "CalibratedPairClassifier",
     "DerivedFeatures",
     "LaplacianPairSVC",
     "ObjectTransformer",
+    "PairDrawClassifier",
     "PairLogistic",
     "PairRidge",
     "PairSVC",
@@ -37,9 +41,11 @@ __all__ = [
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
+    "CalibratedPairClassifier": "pairity.calibration.classifier",
     "DerivedFeatures": "pairity.transform.derived_columns",
     "LaplacianPairSVC": "pairity.estimators.laplacian",
     "ObjectTransformer": "pairity.transform.object_transformer",
+    "PairDrawClassifier": "pairity.calibration.draw_classifier",
     "PairLogistic": "pairity.estimators.logistic",
     "PairRidge": "pairity.estimators.ridge",
     "PairSVC": "pairity.estimators.svc",
@@ -52,7 +58,17 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
-    if name in ("datasets", "graphs", "kernels", "ranking", "selection", "testing", "transform"):
+    if name in (
+        "calibration",
+        "datasets",
+        "graphs",
+        "kernels",
+        "metrics",
+        "ranking",
+        "selection",
+        "testing",
+        "transform",
+    ):
         return import_module(f"pairity.{name}")
     raise AttributeError(f"module 'pairity' has no attribute {name!r}")
 

@@ -46,7 +46,7 @@ def brier_score(
     Examples
     --------
     >>> from pairity.metrics import brier_score
-    >>> brier_score([1, -1, 1], [0.9, 0.2, 0.5])
+    >>> round(brier_score([1, -1, 1], [0.9, 0.2, 0.5]), 3)
     0.1
     """
     forecasts = read_forecasts(y, probabilities, classes, sample_weight)

@@ -1,0 +1,124 @@
+"""Decisions about pairs by models that have not seen them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.exceptions import CalibrationWarning
+from pairity.pairs import Pairs
+from pairity.selection import PairKFold, leakage_report
+from pairity.selection.splitter import PairSplitter
+
+__all__ = ["HeldOut", "decide_held_out", "read_splits"]
+
+Rows = NDArray[np.intp]
+Vector = NDArray[np.float64]
+Split = tuple[Rows, Rows]
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Decisions, each by a model of a fold that trained without the pair.
+
+    ``shares`` add up to 1 for each row: a pair that is held out k times has k decisions, each of
+    which counts 1/k.
+    """
+
+    rows: Rows  # (k,)
+    decisions: Vector
+    folds: Rows
+    shares: Vector
+
+
+def read_splits(cv: Any, pairs: Pairs, y: Any, groups: Any, *, stratify: bool) -> list[Split]:
+    """Training and held-out rows, fold by fold, without rows on both sides.
+
+    ``cv`` is a splitter, a number of folds, ready splits, or ``None`` for five folds; folds are
+    those of ``PairKFold(new=(0, 1, 2))``, in which each pair is held out once.
+    """
+    if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
+        cv = PairKFold(_FOLDS if cv is None else int(cv), new=(0, 1, 2), stratify=stratify)
+    if hasattr(cv, "split"):
+        splits = list(cv.split(pairs, y, groups))
+    elif isinstance(cv, Iterable) and not isinstance(cv, str):
+        splits = list(cv)
+    else:
+        raise ValueError(
+            f"got cv={cv!r}; expected a splitter of pairity.selection, a number of folds, or a list"
+            " of (train, test) row numbers."
+        )
+    if not splits:
+        raise ValueError(f"got no folds from cv={cv!r}; expected at least one.")
+    _check_splits(splits, pairs, trusted=isinstance(cv, PairSplitter))
+    return splits
+
+
+def _check_splits(splits: list[Split], pairs: Pairs, *, trusted: bool) -> None:
+    """Refuse rows on both sides, and say so when pairs are."""
+    repeated = 0
+    for number, (train, test) in enumerate(splits):
+        shared = len(np.intersect1d(train, test))
+        if shared:
+            raise ValueError(
+                f"got {shared} rows on both sides of fold {number}; expected none: decisions about"
+                " training pairs are too good to calibrate on."
+            )
+        if not trusted:
+            repeated += leakage_report(pairs, train, test).n_repeated
+    if repeated:
+        warnings.warn(
+            f"{repeated} held-out pairs were trained on in the other order or in another row, so"
+            " that probabilities will be too sure; a splitter of pairity.selection keeps all"
+            " observations of a pair together: cv=PairKFold(5).",
+            CalibrationWarning,
+            stacklevel=5,
+        )
+
+
+def decide_held_out(
+    splits: list[Split],
+    pairs: Pairs,
+    fit: Callable[[Rows], Any],
+    decide: Callable[[Any, Pairs], Vector],
+) -> HeldOut:
+    """Fit on the training rows of each fold and decide about its held-out rows.
+
+    ``fit`` returns ``None`` for a fold that cannot be trained on; its pairs are left out.
+    """
+    rows, decisions, folds, skipped = [], [], [], []
+    for number, (train, test) in enumerate(splits):
+        model = fit(np.asarray(train))
+        if model is None:
+            skipped.append(number)
+            continue
+        rows.append(np.arange(len(pairs))[test])
+        decisions.append(np.asarray(decide(model, pairs[test]), dtype=np.float64))
+        folds.append(np.full(len(rows[-1]), number, dtype=np.intp))
+    if skipped:
+        _report_skipped(skipped, len(splits))
+    held = np.concatenate(rows).astype(np.intp)
+    times = np.bincount(held, minlength=len(pairs))
+    return HeldOut(held, np.concatenate(decisions), np.concatenate(folds), 1.0 / times[held])
+
+
+def _report_skipped(skipped: list[int], n_folds: int) -> None:
+    named = ", ".join(map(str, skipped))
+    if len(skipped) == n_folds:
+        raise ValueError(
+            f"got one class only in the training pairs of every fold ({named}); expected both:"
+            " use stratified folds, cv=PairKFold(5, stratify=True), or more pairs of the rare class."
+        )
+    warnings.warn(
+        f"fold {named} of {n_folds} trains on one class only, so that its held-out pairs are not"
+        " calibrated on; stratified folds share out the rare class: cv=PairKFold(5, stratify=True).",
+        CalibrationWarning,
+        stacklevel=5,
+    )
