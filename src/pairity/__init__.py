@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pairity.estimators.svc import PairSVC
     from pairity.estimators.svr import PairSVR
     from pairity.estimators.transductive import TransductivePairSVC
+    from pairity.files.store import load, save
     from pairity.pairs import Pairs
     from pairity.transform.derived_columns import DerivedFeatures
     from pairity.transform.object_transformer import ObjectTransformer
@@ -37,6 +38,8 @@ __all__ = [
     "Pairs",
     "TransductivePairSVC",
     "__version__",
+    "load",
+    "save",
 ]
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
@@ -52,6 +55,8 @@ _HOMES = {
     "PairSVR": "pairity.estimators.svr",
     "Pairs": "pairity.pairs",
     "TransductivePairSVC": "pairity.estimators.transductive",
+    "load": "pairity.files",
+    "save": "pairity.files",
 }
 
 
@@ -61,6 +66,7 @@ def __getattr__(name: str) -> Any:
     if name in (
         "calibration",
         "datasets",
+        "files",
         "graphs",
         "kernels",
         "metrics",

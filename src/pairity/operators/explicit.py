@@ -34,7 +34,7 @@ def bilinear_terms(expansion: Expansion) -> list[BilinearTerm] | None:
         factor = monomial.factors[0]
         if factor.role != "rows" or not isinstance(factor.kernel, Bilinear):
             return None
-        matrix = np.asarray(factor.kernel.P, dtype=np.float64)
+        matrix = factor.kernel.matrix
         terms.append(BilinearTerm(weight, matrix, factor.left_swapped, factor.right_swapped))
     return terms or None
 

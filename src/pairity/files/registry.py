@@ -1,0 +1,139 @@
+"""Names in model files and the classes they stand for.
+
+A file can name these classes and no others; where a class lives is written here, never in a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from importlib import import_module
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+__all__ = ["class_of", "is_registered", "name_of", "register"]
+
+#: Modules of the package, or of scikit-learn, and the classes in them that model files may hold.
+_HOMES: dict[str, tuple[str, ...]] = {
+    "pairity.kernels.elementary": (
+        "EvenPart",
+        "Gaussian",
+        "Linear",
+        "OddPart",
+        "Polynomial",
+        "Precomputed",
+    ),
+    "pairity.kernels.algebra": ("EntrywiseProduct", "Scaled", "Sum"),
+    "pairity.kernels.identity": ("Identity",),
+    "pairity.kernels.mixed": ("Mixed",),
+    "pairity.kernels.of_derived": ("Derived",),
+    "pairity.kernels.scaling": ("Scaling",),
+    "pairity.kernels.standardized": ("OnRescaled", "Rescaled", "Standardized"),
+    "pairity.kernels.constructions": (
+        "Additive",
+        "Balanced",
+        "Bilinear",
+        "DirectSum",
+        "MetricLearning",
+        "OrderInvariant",
+        "Product",
+        "SkewBalanced",
+        "Tensor",
+        "TensorMetric",
+    ),
+    "pairity.kernels.diffusion": ("Diffusion",),
+    "pairity.estimators.svc": ("PairSVC",),
+    "pairity.estimators.svr": ("PairSVR",),
+    "pairity.estimators.ridge": ("PairRidge",),
+    "pairity.estimators.logistic": ("PairLogistic",),
+    "pairity.estimators.transductive": ("TransductivePairSVC",),
+    "pairity.estimators.laplacian": ("LaplacianPairSVC",),
+    "pairity.calibration.classifier": ("CalibratedPairClassifier",),
+    "pairity.calibration.draw_classifier": ("PairDrawClassifier",),
+    "pairity.calibration.draws": ("DrawModel",),
+    "pairity.calibration.isotonic": ("Isotonic",),
+    "pairity.calibration.sigmoid": ("Sigmoid",),
+    "pairity.transform.derived_columns": ("DerivedFeatures",),
+    "pairity.transform.object_transformer": ("ObjectTransformer",),
+    "pairity.model": ("PairModel",),
+    "pairity.solvers.certificate": ("Certificate",),
+    "pairity.solvers.switching": ("Switch",),
+    "pairity.files.metadata": ("ModelMetadata",),
+    "pairity.selection": (
+        "ObjectKFold",
+        "ObjectShuffleSplit",
+        "PairKFold",
+        "PairShuffleSplit",
+        "Repeated",
+        "TimeSplit",
+    ),
+    "sklearn.decomposition": ("PCA", "TruncatedSVD"),
+    "sklearn.impute": ("SimpleImputer",),
+    "sklearn.model_selection": ("KFold", "StratifiedKFold"),
+    "sklearn.pipeline": ("Pipeline",),
+    "sklearn.preprocessing": (
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "Normalizer",
+        "PowerTransformer",
+        "QuantileTransformer",
+        "RobustScaler",
+        "StandardScaler",
+    ),
+}
+
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+_registered: dict[str, type[Any]] = {}
+
+
+def register(cls: type[Any], name: str | None = None) -> type[Any]:
+    """Let model files hold objects of a class of yours: a kernel, an estimator or a dataclass.
+
+    Call it before :func:`~pairity.save` and before :func:`~pairity.load`; it can be used as a
+    decorator.  Kernels are stored by their constructor parameters, estimators by parameters and
+    fitted attributes, dataclasses by their fields: all of them plain values, arrays, pairs, or
+    objects of registered classes.
+
+    Parameters
+    ----------
+    cls : type
+        Subclass of :class:`~pairity.kernels.Kernel` or of scikit-learn's ``BaseEstimator``, or a
+        dataclass.
+    name : str, optional
+        Its name in files; the name of the class by default.
+    """
+    name = cls.__name__ if name is None else name
+    if not (isinstance(cls, type) and (issubclass(cls, BaseEstimator) or is_dataclass(cls))):
+        raise TypeError(
+            f"got {cls!r}; expected a class: a kernel, an estimator or a dataclass, whose data can be"
+            " written down."
+        )
+    if name in _MODULES or _registered.get(name, cls) is not cls:
+        raise ValueError(
+            f"got the name {name!r}, which stands for another class in model files; expected a name"
+            " of its own: pass name=..."
+        )
+    _registered[name] = cls
+    return cls
+
+
+def is_registered(name: str) -> bool:
+    """Whether a file may name a class so."""
+    return name in _registered or name in _MODULES
+
+
+def class_of(name: str) -> type[Any]:
+    """Class that a name stands for."""
+    if name in _registered:
+        return _registered[name]
+    found: type[Any] = getattr(import_module(_MODULES[name]), name)
+    return found
+
+
+def name_of(cls: type[Any]) -> str | None:
+    """Name of a class in files; None for a class that files do not hold."""
+    for name, known in _registered.items():
+        if known is cls:
+            return name
+    name = cls.__name__
+    return name if name in _MODULES and class_of(name) is cls else None
