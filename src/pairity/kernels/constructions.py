@@ -68,8 +68,13 @@ class Bilinear(Kernel):
         """A kernel of whole rows."""
         return atoms.rows(self)
 
+    @property
+    def matrix(self) -> Matrix:
+        """P by rows without gaps: products with other arrangements may round differently."""
+        return np.ascontiguousarray(self.P, dtype=np.float64)
+
     def _weighted(self, rows: Features) -> Matrix:
-        matrix = np.asarray(self.P, dtype=np.float64)
+        matrix = self.matrix
         if rows.shape[1] != len(matrix):
             raise KernelError(
                 f"got pairs with {rows.shape[1]} features for P of size {len(matrix)}; expected P of"
