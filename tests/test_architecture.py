@@ -26,7 +26,7 @@ LAYERS = [
         "threads",
         "validation",
     },
-    {"distinct", "_frames", "_graphs", "_graph_tables"},
+    {"distinct", "_frames", "_graphs", "_graph_tables", "_rows"},
     {"metrics"},
     {"pairs"},
     {"derived"},
@@ -40,6 +40,8 @@ LAYERS = [
     {"selection"},
     {"ranking"},
     {"estimators"},
+    {"explain"},
+    {"evidence"},
     {"calibration"},
     {"files"},
 ]

@@ -233,12 +233,30 @@ def test_compact_table_does_not_depend_on_the_order_of_anything():
 
 
 def test_compact_merges_equal_objects_and_drops_unused_ones():
-    pairs = Pairs([[1.0], [2.0], [1.0], [9.0]], [0, 1], [1, 2], ids=list("abcd"))
+    pairs = Pairs([[1.0], [2.0], [1.0], [9.0]], [0, 1], [1, 2], ids=list("abad"))
     compact = pairs.compact()
     assert compact.n_objects == 2
     assert sorted(compact.objects[:, 0]) == [1.0, 2.0]
     assert compact.first[0] == compact.second[1]
     assert set(compact.ids) == {"a", "b"}
+
+
+def test_objects_of_different_ids_stay_apart():
+    pairs = Pairs([[1.0], [1.0], [2.0]], [0, 1], [2, 2], ids=["x", "y", "z"])
+    assert pairs.compact().n_objects == 3
+    assert list(pairs.compact().ids[pairs.compact().first]) == ["x", "y"]
+
+
+def test_codes_of_ids_depend_on_the_ids_alone():
+    one = Pairs([[1.0], [2.0]], [0], [1], ids=["x", "y"]).id_codes
+    two = Pairs([[5.0], [1.0], [2.0]], [0], [1], ids=["y", "w", "x"]).id_codes
+    assert one[0] == two[2]
+    assert one[1] == two[0]
+    assert len({*one, *two}) == 3
+    numbers = Pairs(np.zeros((3, 0)), [0], [1], ids=[1, 2, 3]).id_codes
+    assert np.array_equal(numbers, Pairs(np.zeros((3, 0)), [0], [1], ids=[1.0, 2.0, 3.0]).id_codes)
+    assert not np.isin(numbers, Pairs(np.zeros((3, 0)), [0], [1], ids=list("123")).id_codes).any()
+    assert Pairs([[1.0]], [], []).id_codes is None
 
 
 def test_compact_of_zeros_of_both_signs():

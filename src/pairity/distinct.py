@@ -7,6 +7,7 @@ matrix product on them is the same call on the same numbers.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +17,30 @@ from numpy.typing import NDArray
 
 from pairity.validation import as_dense
 
-__all__ = ["DistinctRows", "distinct_rows"]
+__all__ = ["DistinctRows", "codes_of_ids", "distinct_rows"]
 
 _ODD_CONSTANT = np.uint64(0x9E3779B97F4A7C15)
 _MIX_FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_SECOND = np.uint64(0x94D049BB133111EB)
 _ENTRIES_AT_A_TIME = 1_000_000
+
+
+def codes_of_ids(ids: NDArray[Any]) -> NDArray[np.float64]:
+    """Whole numbers from 1 below 2^53, equal for equal ids in any table, process or file.
+
+    They are digests, so that two different ids share one with a chance of 1 in 10^16.
+    """
+    values = ids.tolist()
+    known = {value: _digest(value) for value in set(values)}
+    return np.array([known[value] for value in values], dtype=np.float64)
+
+
+def _digest(value: Any) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    kind = "number" if isinstance(value, int | float) else "text"
+    digest = hashlib.blake2b(f"{kind} {value}".encode(), digest_size=8).digest()
+    return 1 + (int.from_bytes(digest, "little") >> 12)
 
 
 @dataclass(frozen=True)
@@ -32,12 +51,17 @@ class DistinctRows:
     inverse: NDArray[np.intp]  # (n_rows,)
 
 
-def distinct_rows(table: NDArray[np.float64] | sp.csr_array) -> DistinctRows:
+def distinct_rows(
+    table: NDArray[np.float64] | sp.csr_array, codes: NDArray[np.float64] | None = None
+) -> DistinctRows:
     """Find the distinct rows of a dense or CSR table and order them by content.
 
+    With ``codes`` rows are distinct where their codes are.
     Rows are sorted by a 64-bit fingerprint of their nonzero entries; should two different rows
     share a fingerprint, an exact lexicographic sort takes over.
     """
+    if codes is not None:
+        table = _beside(table, codes)
     fingerprint = _fingerprints(table)
     _, representative, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)
     if not _rows_agree(table, representative[inverse]):
@@ -45,6 +69,12 @@ def distinct_rows(table: NDArray[np.float64] | sp.csr_array) -> DistinctRows:
             as_dense(table) + 0.0, axis=0, return_index=True, return_inverse=True
         )
     return DistinctRows(representative.astype(np.intp), inverse.reshape(-1).astype(np.intp))
+
+
+def _beside(table: Any, codes: NDArray[np.float64]) -> NDArray[np.float64] | sp.csr_array:
+    if sp.issparse(table):
+        return sp.csr_array(sp.hstack([table, codes[:, np.newaxis]], format="csr"))
+    return np.column_stack([table, codes])
 
 
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:

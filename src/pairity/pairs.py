@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairity._frames import feature_block, identity_objects, locate_ids, object_table
 from pairity._graph_tables import read_graph
-from pairity.distinct import distinct_rows
-from pairity.validation import as_dense, as_feature_table, as_group_features, as_object_indices
+from pairity._rows import split_rows
+from pairity.distinct import codes_of_ids, distinct_rows
+from pairity.validation import as_feature_table, as_group_features, as_object_indices
 
 __all__ = ["ObjectTable", "Pairs"]
 
@@ -59,6 +60,7 @@ class Pairs:
     symmetric: NDArray[np.float64]
     antisymmetric: NDArray[np.float64]
     ids: NDArray[Any] | None
+    _codes: NDArray[np.float64] | None
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class Pairs:
         self.symmetric = as_group_features(symmetric, "symmetric", len(self.first))
         self.antisymmetric = as_group_features(antisymmetric, "antisymmetric", len(self.first))
         self.ids = None if ids is None else np.asarray(ids)
+        self._codes = None
         if self.ids is not None and len(self.ids) != self.n_objects:
             raise ValueError(
                 f"got {len(self.ids)} ids for {self.n_objects} objects; expected one id per object."
@@ -105,11 +108,13 @@ class Pairs:
         symmetric: NDArray[np.float64],
         antisymmetric: NDArray[np.float64],
         ids: NDArray[Any] | None,
+        codes: NDArray[np.float64] | None = None,
     ) -> Pairs:
         """Build from parts that were checked before."""
         pairs = cls.__new__(cls)
         pairs.objects, pairs.first, pairs.second = objects, first, second
         pairs.symmetric, pairs.antisymmetric, pairs.ids = symmetric, antisymmetric, ids
+        pairs._codes = codes
         return pairs
 
     # Sizes, and what scikit-learn looks at when it splits data -------------------------------
@@ -136,6 +141,13 @@ class Pairs:
     def n_antisymmetric(self) -> int:
         """Number of antisymmetric group features n3."""
         return int(self.antisymmetric.shape[1])
+
+    @property
+    def id_codes(self) -> NDArray[np.float64] | None:
+        """A number for each object that is the same for equal ids anywhere; None without ids."""
+        if self.ids is not None and self._codes is None:
+            self._codes = codes_of_ids(self.ids)
+        return self._codes
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -177,6 +189,7 @@ class Pairs:
             self.symmetric[rows],
             self.antisymmetric[rows],
             self.ids,
+            self._codes,
         )
 
     def __iter__(self) -> Iterator[Pairs]:
@@ -187,7 +200,13 @@ class Pairs:
     def swap(self) -> Pairs:
         """All pairs with their two objects exchanged: the operator T of formula (2)."""
         return Pairs._trusted(
-            self.objects, self.second, self.first, self.symmetric, -self.antisymmetric, self.ids
+            self.objects,
+            self.second,
+            self.first,
+            self.symmetric,
+            -self.antisymmetric,
+            self.ids,
+            self._codes,
         )
 
     def with_mirrored(self) -> Pairs:
@@ -199,6 +218,7 @@ class Pairs:
             np.concatenate([self.symmetric, self.symmetric]),
             np.concatenate([self.antisymmetric, -self.antisymmetric]),
             self.ids,
+            self._codes,
         )
 
     @classmethod
@@ -234,27 +254,7 @@ class Pairs:
         A row whose two halves are equal is a pair of an object with itself, unless one of its
         antisymmetric features is nonzero: then it is two objects that look alike.
         """
-        table = as_feature_table(rows, "rows")
-        width = _object_width(table.shape[1], n_symmetric, n_antisymmetric)
-        n_rows = table.shape[0]
-        group = as_dense(table[:, width : width + n_symmetric + n_antisymmetric]).copy()
-        left, right = table[:, :width], table[:, table.shape[1] - width :]
-        if sp.issparse(table):
-            stacked: ObjectTable = sp.csr_array(sp.vstack([left, right], format="csr"))
-        else:
-            stacked = np.vstack([left, right])
-        found = distinct_rows(stacked)
-        first, second = found.inverse[:n_rows], found.inverse[n_rows:].copy()
-        chosen = found.representative
-        antisymmetric = group[:, n_symmetric:]
-        twins = np.flatnonzero((first == second) & np.any(antisymmetric != 0.0, axis=1))
-        if len(twins):  # give the second object of such a pair a row of its own
-            alike, position = np.unique(first[twins], return_inverse=True)
-            second[twins] = len(chosen) + position
-            chosen = np.concatenate([chosen, chosen[alike]])
-        return cls._trusted(
-            stacked[chosen], first, second, group[:, :n_symmetric], antisymmetric, None
-        )
+        return cls._trusted(*split_rows(rows, n_symmetric, n_antisymmetric), None)
 
     @classmethod
     def from_frame(
@@ -350,6 +350,7 @@ class Pairs:
             self.symmetric,
             self.antisymmetric,
             None if self.ids is None else self.ids[used],
+            None if self._codes is None else self._codes[used],
         )
 
     def with_features(
@@ -359,18 +360,21 @@ class Pairs:
         antisymmetric: NDArray[np.float64],
     ) -> Pairs:
         """The same pairs with other features, taken as they are: one row each, finite."""
-        return Pairs._trusted(objects, self.first, self.second, symmetric, antisymmetric, self.ids)
+        group = symmetric, antisymmetric
+        return Pairs._trusted(objects, self.first, self.second, *group, self.ids, self._codes)
 
     # One canonical form -----------------------------------------------------------------------
 
     def compact(self) -> Pairs:
         """The same pairs over a table of the distinct objects in use, ordered by content.
 
-        The table of ``pairs`` and that of ``pairs.swap()`` are the same, whatever order the
-        objects came in: evaluations on it are bit-for-bit repeatable under a swap.
+        Objects are the same where features are, and ids if there are any.  The table of ``pairs``
+        and that of ``pairs.swap()`` are the same, whatever order the objects came in:
+        evaluations on it are bit-for-bit repeatable under a swap.
         """
         pairs = self.without_unused_objects()
-        found = distinct_rows(pairs.objects)
+        codes = pairs.id_codes
+        found = distinct_rows(pairs.objects, codes)
         return Pairs._trusted(
             pairs.objects[found.representative],
             found.inverse[pairs.first],
@@ -378,16 +382,5 @@ class Pairs:
             pairs.symmetric,
             pairs.antisymmetric,
             None if pairs.ids is None else pairs.ids[found.representative],
+            None if codes is None else codes[found.representative],
         )
-
-
-def _object_width(n_columns: int, n_symmetric: int, n_antisymmetric: int) -> int:
-    """Columns per object in wide rows, or a sentence saying why there is no such number."""
-    rest = n_columns - n_symmetric - n_antisymmetric
-    if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
-        raise ValueError(
-            f"got rows with n_features={n_columns}, n_symmetric={n_symmetric} and"
-            f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
-            " features [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
-        )
-    return rest // 2

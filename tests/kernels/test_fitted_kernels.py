@@ -173,3 +173,22 @@ def test_features_and_identity_cover_both():
     }
     accuracy = {name: model.score(pairs[held_out], y[held_out]) for name, model in scores.items()}
     assert accuracy["both"] > accuracy["features"] + 0.05
+
+
+def test_identity_goes_by_ids_where_there_are_any():
+    """One player at two times: other features, the same id."""
+    objects = np.array([[1.0], [2.0], [3.0], [4.0]])
+    pairs = Pairs(objects, [0, 2], [1, 3], ids=["ann", "bob", "ann", "cleo"])
+    expected = np.array([[2.0, 1.0], [1.0, 2.0]])
+    assert np.array_equal(Identity().gram(pairs), expected)
+    assert np.array_equal(Standardized(Identity()).fitted_to(pairs).gram(pairs), expected)
+    assert np.array_equal((0.5 * Additive(Identity() + Identity())).gram(pairs), expected)
+    assert np.array_equal(Identity().diagonal(pairs), [2.0, 2.0])
+    assert np.array_equal(Identity().gram(Pairs(objects, [0, 2], [1, 3])), 2.0 * np.eye(2))
+
+
+def test_identity_with_ids_on_one_side_only_is_refused():
+    with_ids = Pairs(np.eye(3), [0, 1], [1, 2], ids=list("abc"))
+    model = PairSVC("antisymmetric", Identity()).fit(with_ids, [1, -1])
+    with pytest.raises(KernelError, match="pass ids"):
+        model.decision_function(Pairs(np.eye(3), [0], [1]))

@@ -6,7 +6,7 @@ on objects or alone       ``Linear``, ``Polynomial``, ``Gaussian``, ``Identity``
 on pairs, from objects    ``Additive``, ``Product``, ``DirectSum``, ``Tensor``, ``MetricLearning``,
                           ``TensorMetric``
 on pairs, from features   ``Derived``: differences, sums, products
-on pairs, from pairs      ``OrderInvariant``, ``Balanced``, ``SkewBalanced``, ``Standardized``
+on pairs, from pairs      ``OrderInvariant``, ``Balanced``, ``SkewBalanced``, ``Mixed``, ``Standardized``
 on pairs, bilinear        ``Bilinear``
 for k3 of (8) and (10)    ``EvenPart``, ``OddPart``
 on arcs of a graph        ``with_neighbour_means`` (48)-(55), ``Diffusion`` (56)
@@ -43,6 +43,7 @@ from pairity.kernels.elementary import (
     Precomputed,
 )
 from pairity.kernels.identity import Identity
+from pairity.kernels.mixed import Mixed
 from pairity.kernels.of_derived import Derived
 from pairity.kernels.standardized import Standardized
 
@@ -60,6 +61,7 @@ __all__ = [
     "Kernel",
     "Linear",
     "MetricLearning",
+    "Mixed",
     "OddPart",
     "OrderInvariant",
     "Polynomial",

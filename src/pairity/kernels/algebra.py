@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
-from pairity.kernels.features import Features, Matrix
+from pairity.kernels.features import Features, Matrix, NamedObjects
 from pairity.parity import Parity
 
 if TYPE_CHECKING:
@@ -63,6 +63,14 @@ class Kernel(BaseEstimator):
     def paired(self, left: Features, right: Features) -> Matrix:
         """``k(x_i, z_i)`` row by row."""
         return np.diagonal(self.on_features(left, right)).copy()
+
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """The same as :meth:`on_features`, for a kernel that may look at ids as well."""
+        return self.on_features(left.features, right.features)
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """The same as :meth:`paired`, for a kernel that may look at ids as well."""
+        return self.paired(left.features, right.features)
 
     def on_pairs(self, left: Pairs, right: Pairs) -> Matrix:
         """``K(left_i, right_j)`` for a kernel that knows its pairs, not just their features."""
@@ -231,6 +239,14 @@ class Sum(Kernel):
         """Sum of the terms' values, row by row."""
         return reduce(add, (term.paired(left, right) for term in self.terms))
 
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Sum of the terms' values."""
+        return reduce(add, (term.on_objects(left, right) for term in self.terms))
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Sum of the terms' values, row by row."""
+        return reduce(add, (term.paired_objects(left, right) for term in self.terms))
+
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
         """The reflection parity that all terms share, if they do."""
@@ -262,6 +278,14 @@ class EntrywiseProduct(Kernel):
     def paired(self, left: Features, right: Features) -> Matrix:
         """Product of the factors' values, row by row."""
         return reduce(mul, (factor.paired(left, right) for factor in self.factors))
+
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Product of the factors' values."""
+        return reduce(mul, (factor.on_objects(left, right) for factor in self.factors))
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Product of the factors' values, row by row."""
+        return reduce(mul, (factor.paired_objects(left, right) for factor in self.factors))
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
@@ -308,6 +332,14 @@ class Scaled(Kernel):
     def paired(self, left: Features, right: Features) -> Matrix:
         """Scaled values, row by row."""
         return self.kernel.paired(left, right) * self.factor
+
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Scaled values."""
+        return self.kernel.on_objects(left, right) * self.factor
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Scaled values, row by row."""
+        return self.kernel.paired_objects(left, right) * self.factor
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]

@@ -16,9 +16,9 @@ import numpy as np
 
 from pairity.derived import derived_features
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.features import Features, Matrix
+from pairity.kernels.features import Features, Matrix, NamedObjects
 from pairity.kernels.scaling import Scaling
-from pairity.pairs import ObjectTable, Pairs
+from pairity.pairs import Pairs
 from pairity.validation import as_dense
 
 __all__ = ["Atoms", "BlockAtoms", "Edges", "ObjectGrams", "PairedAtoms", "dense_gram"]
@@ -78,14 +78,16 @@ class Atoms(Protocol):
 class ObjectGrams:
     """Gram matrices between two object tables, each computed once."""
 
-    def __init__(self, left: ObjectTable, right: ObjectTable) -> None:
-        self.left, self.right = left, right
+    def __init__(self, left: Pairs, right: Pairs) -> None:
+        self.left, self.right = left.objects, right.objects
+        self._codes = left.id_codes, right.id_codes
         self._known: dict[tuple[Any, ...], Matrix] = {}
 
     def __getitem__(self, kernel: Kernel) -> Matrix:
         token = kernel.token
         if token not in self._known:
-            self._known[token] = kernel.on_features(self.left, self.right)
+            sides = zip((self.left, self.right), self._codes, strict=True)
+            self._known[token] = kernel.on_objects(*(NamedObjects(*side) for side in sides))
         return self._known[token]
 
 
@@ -178,9 +180,19 @@ class PairedAtoms(_NumericAtoms):
 
     def objects(self, kernel: Kernel) -> Edges:
         """Kernel values computed from the features of the ends."""
-        a, b = (self.left.objects[end] for end in (self.left.first, self.left.second))
-        c, d = (self.right.objects[end] for end in (self.right.first, self.right.second))
-        return Edges(*(kernel.paired(x, z) for x, z in ((a, c), (a, d), (b, c), (b, d))))
+        a, b = _ends(self.left)
+        c, d = _ends(self.right)
+        return Edges(*(kernel.paired_objects(x, z) for x, z in ((a, c), (a, d), (b, c), (b, d))))
+
+
+def _ends(pairs: Pairs) -> tuple[NamedObjects, NamedObjects]:
+    """The two objects of each pair."""
+    codes = pairs.id_codes
+    first, second = (
+        NamedObjects(pairs.objects[end], None if codes is None else codes[end])
+        for end in (pairs.first, pairs.second)
+    )
+    return first, second
 
 
 def dense_gram(
@@ -188,7 +200,7 @@ def dense_gram(
 ) -> Matrix:
     """Gram matrix by the formula, a block of rows at a time."""
     if grams is None:
-        grams = ObjectGrams(left.objects, right.objects)
+        grams = ObjectGrams(left, right)
     gram = np.empty((len(left), len(right)))
     step = max(1, _BLOCK_ENTRIES // max(1, len(right)))
     for start in range(0, len(left), step):

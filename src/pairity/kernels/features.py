@@ -5,7 +5,7 @@ Each comes in two forms: every left row with every right row, and row by row ("p
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 
 __all__ = [
     "Features",
+    "NamedObjects",
     "inner_products",
     "paired_inner_products",
     "paired_squared_distances",
@@ -22,6 +23,14 @@ __all__ = [
 
 Features: TypeAlias = NDArray[np.float64] | sp.csr_array
 Matrix: TypeAlias = NDArray[np.float64]
+
+
+class NamedObjects(NamedTuple):
+    """Objects as kernels see them: features, and numbers that stand for ids, if any."""
+
+    features: Features
+    codes: Matrix | None
+
 
 #: Up to this many columns distances are summed difference by difference: exact for near rows
 #: far from the origin.  Above it, matrix products on centred columns are much faster.

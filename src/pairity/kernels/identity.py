@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from pairity.distinct import distinct_rows
+from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms
 from pairity.kernels.elementary import concatenated_inner_product
-from pairity.kernels.features import Features, Matrix
-from pairity.pairs import Pairs
+from pairity.kernels.features import Features, Matrix, NamedObjects
 
 __all__ = ["Identity"]
 
@@ -20,11 +20,11 @@ __all__ = ["Identity"]
 class Identity(Kernel):
     """``k(x, z) = 1`` for the same object and 0 otherwise: an effect of its own for each object.
 
-    Objects are the same when their features are.  Used alone it is the linear kernel of indicator
-    columns, ``k(a,c) + k(b,d)``: in an antisymmetric :class:`~pairity.PairLogistic` that is the
-    model of Bradley and Terry with a Gaussian prior on the strengths.  A sum such as
-    ``Additive(Gaussian()) + Additive(Identity())`` has both effects of features and of names.
-    An object that was in no training pair has no effect.
+    Objects are the same when their ids are, or their features in pairs without ids.  Used alone it
+    is the linear kernel of indicator columns, ``k(a,c) + k(b,d)``: in an antisymmetric
+    :class:`~pairity.PairLogistic` that is the model of Bradley and Terry with a Gaussian prior on
+    the strengths.  A sum such as ``Additive(Gaussian()) + Additive(Identity())`` has effects of
+    features and of names.  An object that was in no training pair has no effect.
     """
 
     def formula(self, atoms: Atoms) -> Any:
@@ -41,9 +41,25 @@ class Identity(Kernel):
         codes = _codes(left, right)
         return (codes[0] == codes[1]).astype(np.float64)
 
-    def fitted_to(self, pairs: Pairs) -> Kernel:
-        """Nothing to learn."""
-        return self
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """1.0 where ids are equal, or rows without ids."""
+        return self.on_features(*_what_tells(left, right))
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """1.0 where the two ids are equal, or rows without ids."""
+        return self.paired(*_what_tells(left, right))
+
+
+def _what_tells(left: NamedObjects, right: NamedObjects) -> tuple[Features, Features]:
+    """Ids of both sides, or features of both."""
+    if (left.codes is None) != (right.codes is None):
+        raise KernelError(
+            "got pairs with ids and pairs without for the Identity kernel; expected ids in fit and in"
+            " predict, or in neither: pass ids=... to Pairs."
+        )
+    if left.codes is None or right.codes is None:
+        return left.features, right.features
+    return left.codes[:, np.newaxis], right.codes[:, np.newaxis]
 
 
 def _codes(left: Features, right: Features) -> tuple[Any, Any]:

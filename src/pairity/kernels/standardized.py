@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, Edges
-from pairity.kernels.features import Features, Matrix
+from pairity.kernels.features import Features, Matrix, NamedObjects
 from pairity.kernels.scaling import SCALES, Scaling, rescaled
 from pairity.pairs import Pairs
 from pairity.parity import Parity
@@ -57,6 +57,18 @@ class OnRescaled(Kernel):
     def paired(self, left: Features, right: Features) -> Matrix:
         """Values between rescaled rows, row by row."""
         return self.kernel.paired(self.rescale(left), self.rescale(right))
+
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Values between rescaled objects."""
+        rows = left._replace(features=self.rescale(left.features))
+        same = right.features is left.features
+        other = rows.features if same else self.rescale(right.features)
+        return self.kernel.on_objects(rows, right._replace(features=other))
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Values between rescaled objects, row by row."""
+        sides = (side._replace(features=self.rescale(side.features)) for side in (left, right))
+        return self.kernel.paired_objects(*sides)
 
     def explicit(self, features: Features) -> Features | None:
         """Those of the kernel, from rescaled rows."""

@@ -54,7 +54,7 @@ def factor_values(factors: tuple[Factor, ...], left: Pairs, right: Pairs) -> NDA
     for factor in factors:
         one = left.swap() if factor.left_swapped else left
         two = right.swap() if factor.right_swapped else right
-        atoms = BlockAtoms(one, two, ObjectGrams(one.objects, two.objects))
+        atoms = BlockAtoms(one, two, ObjectGrams(one, two))
         if factor.role == "derived":
             product *= atoms.derived(factor.kernel, factor.parts, factor.scaling)
         elif factor.role == "symmetric":

@@ -49,7 +49,7 @@ class PairOperator:
         self.kernel = kernel
         self.left = left
         self.right = left if right is None else right
-        self.grams = ObjectGrams(self.left.objects, self.right.objects)
+        self.grams = ObjectGrams(self.left, self.right)
 
     @cached_property
     def _groups(self) -> list[TermGroup] | None:
