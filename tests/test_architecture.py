@@ -42,6 +42,8 @@ LAYERS = [
     {"estimators"},
     {"explain"},
     {"evidence"},
+    {"explain"},
+    {"evidence"},
     {"calibration"},
     {"files"},
 ]

@@ -66,6 +66,7 @@ def __getattr__(name: str) -> Any:
     if name in (
         "calibration",
         "datasets",
+        "explain",
         "files",
         "graphs",
         "kernels",

@@ -1,0 +1,47 @@
+"""From what users hold (a model, a pipeline, a search) to the function that was fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from pairity.estimators.base import PairMachine
+from pairity.estimators.intake import read_pairs
+from pairity.model import PairModel
+from pairity.pairs import Pairs
+
+__all__ = ["fitted_function", "values_of"]
+
+
+def fitted_function(model: Any, X: Any) -> tuple[PairMachine, PairModel, Pairs]:
+    """The learner inside a pipeline or a search, its function, and the pairs as it sees them."""
+    while True:
+        if isinstance(model, Pipeline):
+            X = model[:-1].transform(X) if len(model) > 1 else X
+            model = model[-1]
+        elif hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        else:
+            break
+    function = getattr(model, "_model", None)
+    if not isinstance(model, PairMachine) or not isinstance(function, PairModel):
+        raise ValueError(
+            f"got {model!r}, which holds no fitted function of pairs; expected a fitted PairSVC or"
+            " another learner of pairs, or a pipeline or a search around one: call fit first."
+        )
+    return model, function, read_pairs(model, X, reset=False)
+
+
+def values_of(model: Any, pairs: Any) -> NDArray[np.float64]:
+    """Decision values of a classifier, predictions of a regressor."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(pairs), dtype=np.float64)
+    if hasattr(model, "predict") and not hasattr(model, "classes_"):
+        return np.asarray(model.predict(pairs), dtype=np.float64)
+    raise ValueError(
+        f"got {model!r} without decision values; expected a model with decision_function, or a"
+        " regressor with predict."
+    )
