@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from pairity.calibration.held_out import HeldOut, decide_held_out, read_splits
+from pairity.calibration.held_out import Data, HeldOut, decide_held_out, read_splits
 from pairity.calibration.isotonic import Isotonic, fit_isotonic
 from pairity.calibration.sigmoid import Sigmoid, fit_sigmoid, smoothed_targets
 from pairity.calibration.trainer import Trainer, innermost, parity_of
@@ -136,12 +136,14 @@ class CalibratedPairClassifier(ClassifierMixin, BaseEstimator):
         if parity is Parity.ODD:
             refuse_self_pairs(pairs)
         counted = np.flatnonzero(weights > 0.0)
+        given = column_or_1d(y)
+        data = Data(pairs, given, None if groups is None else np.asarray(groups), counted)
         pairs, weights, signs = pairs[counted], weights[counted], labels.signs[counted]
-        groups = None if groups is None else np.asarray(groups)[counted]
-        given = column_or_1d(y)[counted]
-        trainer = Trainer(estimator, pairs, given, None if sample_weight is None else weights)
+        trainer = Trainer(
+            estimator, pairs, given[counted], None if sample_weight is None else weights
+        )
         self.classes_ = labels.classes
-        held = self._decide_held_out(trainer, groups, parity)
+        held = self._decide_held_out(trainer, data, parity)
         shares = weights[held.rows] * held.shares
         targets = smoothed_targets(signs[held.rows], shares, parity)
         self._keep_curve(_METHODS[self.method](held.decisions, targets, shares, parity))
@@ -160,9 +162,8 @@ class CalibratedPairClassifier(ClassifierMixin, BaseEstimator):
             )
         return estimator
 
-    def _decide_held_out(self, trainer: Trainer, groups: Any, parity: Parity | None) -> HeldOut:
-        stratify = parity is not Parity.ODD
-        splits = read_splits(self.cv, trainer.pairs, trainer.targets, groups, stratify=stratify)
+    def _decide_held_out(self, trainer: Trainer, data: Data, parity: Parity | None) -> HeldOut:
+        splits = read_splits(self.cv, data, stratify=parity is not Parity.ODD)
 
         def fit(rows: NDArray[np.intp]) -> Any:
             one_class = len(np.unique(trainer.targets[rows])) == 1

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import KFold, StratifiedKFold
 
 from pairity.exceptions import CalibrationWarning
 from pairity.pairs import Pairs
 from pairity.selection import PairKFold, leakage_report
+from pairity.selection.identity import ends_of
 from pairity.selection.splitter import PairSplitter
 
-__all__ = ["HeldOut", "decide_held_out", "read_splits"]
+__all__ = ["Data", "HeldOut", "decide_held_out", "read_splits"]
 
 Rows = NDArray[np.intp]
 Vector = NDArray[np.float64]
@@ -38,18 +40,36 @@ class HeldOut:
     shares: Vector
 
 
-def read_splits(cv: Any, pairs: Pairs, y: Any, groups: Any, *, stratify: bool) -> list[Split]:
-    """Training and held-out rows, fold by fold, without rows on both sides.
+@dataclass(frozen=True, eq=False)
+class Data:
+    """All rows that were given, and which of them count (have a weight above 0)."""
 
-    ``cv`` is a splitter, a number of folds, ready splits, or ``None`` for five folds; folds are
-    those of ``PairKFold(new=(0, 1, 2))``, in which each pair is held out once.
+    pairs: Pairs
+    targets: NDArray[Any]
+    groups: NDArray[Any] | None
+    counted: Rows
+
+
+def read_splits(cv: Any, data: Data, *, stratify: bool) -> list[Split]:
+    """Training and held-out rows among those that count, without rows on both sides.
+
+    ``cv`` is a splitter, a number of folds, ready splits of all rows, or ``None`` for five folds
+    in which each unordered pair is held out once.
     """
+    pairs, targets, counted = data.pairs[data.counted], data.targets[data.counted], data.counted
+    if len(pairs) < 2:
+        raise ValueError(
+            f"got n_samples={len(pairs)} with a weight above 0; expected at least 2, to hold out one."
+        )
+    trusted = isinstance(cv, PairSplitter)
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
-        cv = PairKFold(_FOLDS if cv is None else int(cv), new=(0, 1, 2), stratify=stratify)
+        trusted = True
+        cv = _default_splitter(pairs, None if cv is None else int(cv), stratify)
     if hasattr(cv, "split"):
-        splits = list(cv.split(pairs, y, groups))
+        groups = None if data.groups is None else data.groups[counted]
+        splits = list(cv.split(pairs, targets, groups))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
-        splits = list(cv)
+        splits = [_among(counted, len(data.pairs), split) for split in cv]
     else:
         raise ValueError(
             f"got cv={cv!r}; expected a splitter of pairity.selection, a number of folds, or a list"
@@ -57,8 +77,26 @@ def read_splits(cv: Any, pairs: Pairs, y: Any, groups: Any, *, stratify: bool) -
         )
     if not splits:
         raise ValueError(f"got no folds from cv={cv!r}; expected at least one.")
-    _check_splits(splits, pairs, trusted=isinstance(cv, PairSplitter))
+    _check_splits(splits, pairs, trusted=trusted)
     return splits
+
+
+def _default_splitter(pairs: Pairs, n_folds: int | None, stratify: bool) -> Any:
+    """Folds of unordered pairs; of rows where these are no pairs of objects at all."""
+    n_unordered = len(np.unique(ends_of(pairs, "auto").unordered()))
+    if n_unordered == 1 and pairs.n_object_features == 0:
+        folds = StratifiedKFold if stratify else KFold
+        return folds(n_folds or min(_FOLDS, len(pairs)), shuffle=True, random_state=0)
+    n_folds = min(_FOLDS, n_unordered) if n_folds is None else n_folds
+    return PairKFold(n_folds, new=(0, 1, 2), stratify=stratify)
+
+
+def _among(counted: Rows, n_rows: int, split: Any) -> Split:
+    """Numbers among the rows that count, of the rows that a ready split names."""
+    place = np.full(n_rows, -1, dtype=np.intp)
+    place[counted] = np.arange(len(counted))
+    train, test = (place[np.asarray(side)] for side in split)
+    return train[train >= 0], test[test >= 0]
 
 
 def _check_splits(splits: list[Split], pairs: Pairs, *, trusted: bool) -> None:

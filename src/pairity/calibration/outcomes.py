@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 __all__ = ["Outcomes", "read_outcomes"]
@@ -60,6 +61,8 @@ def _classes(labels: NDArray[Any]) -> NDArray[Any]:
             return np.array([-1, 0, 1])
         if len(present) == 3:
             return present
+        if len(present) > 3:
+            check_classification_targets(labels)  # measurements are refused as such
     raise ValueError(
         f"got outcomes {present[:5].tolist()} that do not say which is the loss, the draw and the"
         " win; expected -1, 0 and 1 or three other numbers in that order: name them by"
