@@ -12,7 +12,7 @@ import sys
 __all__ = ["explain_missing", "run"]
 
 #: Packages that the extra "cli" brings.
-_EXTRA = frozenset({"click", "rich", "pandas", "matplotlib"})
+_EXTRA = frozenset({"click", "rich", "pandas", "pyarrow", "matplotlib"})
 
 
 def explain_missing(error: ModuleNotFoundError) -> str | None:
