@@ -42,8 +42,6 @@ LAYERS = [
     {"estimators"},
     {"explain"},
     {"evidence"},
-    {"explain"},
-    {"evidence"},
     {"calibration"},
     {"files"},
 ]

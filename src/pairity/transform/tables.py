@@ -34,17 +34,11 @@ def object_numbers(pairs: Pairs) -> NDArray[np.intp]:
     """A number 0, 1, ... for each row of the object table, equal for rows of the same object.
 
     Rows are the same object when their features are equal, and their ids where there are any.
-    Objects are numbered by content; those alike in content by their first row.
+    Objects are numbered by content, whatever order their rows are in.
     """
-    content = distinct_rows(pairs.objects).inverse
     if pairs.n_object_features == 0 and pairs.ids is None:
         return np.arange(pairs.n_objects)
-    if pairs.ids is None:
-        return content
-    names: dict[Any, int] = {}
-    named = [names.setdefault(name, len(names)) for name in pairs.ids.tolist()]
-    joined = content * (len(names) + 1) + np.array(named, dtype=np.intp)
-    return np.unique(joined, return_inverse=True)[1].reshape(-1).astype(np.intp)
+    return distinct_rows(pairs.objects, pairs.id_codes).inverse
 
 
 def each_object_once(pairs: Pairs) -> ObjectTable:
