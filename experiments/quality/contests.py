@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.quality.task import Task
 from pairity import Pairs
-from pairity.selection import PairKFold, TimeSplit
+from pairity.selection import TimeSplit
 
 #: Football: decided matches kept (the latest), Elo step, points that playing at home is worth.
 MATCHES, STEP, HOME = 4000, 40.0, 100.0
@@ -22,7 +22,8 @@ FORM, MEETINGS = 20, 5
 def chess(folder: Path) -> Task:
     """Games of three World Cups: ratings at the event; white is an antisymmetric feature."""
     games = pd.read_csv(folder / "antisymmetric_chess_worldcup" / "games.csv", dtype={"round": str})
-    games = games[games.y != 0].dropna(subset=["whiteelo", "blackelo"]).reset_index(drop=True)
+    games = games[games.y != 0].dropna(subset=["whiteelo", "blackelo"])
+    games = games.sort_values(["event", "round"], kind="stable").reset_index(drop=True)
     sides = [
         pd.DataFrame({"event": games.event, "player": games[side], "elo": games[f"{side}elo"]})
         for side in ("white", "black")
@@ -43,15 +44,19 @@ def chess(folder: Path) -> Task:
         name="chess",
         question="who wins a decided game of a World Cup?",
         symmetry="antisymmetric",
-        setting="pairs held out",
+        setting="time",
         pairs=pairs,
         y=games.y.to_numpy(dtype=np.int64),
-        outer=PairKFold(5, new=(0, 1, 2)),
-        inner=PairKFold(3, new=(0, 1, 2), random_state=1),
-        why="all games of two players, in all three events, are on one side",
+        outer=TimeSplit(9),
+        inner=TimeSplit(5),
+        why=(
+            "earlier rounds train, later ones test: winners play on, so that the mere number of"
+            " games in a random split would tell who won"
+        ),
         features="Elo before the event and rank by it; quick game; who has white",
+        groups=(games.event.str[-4:] + " " + games["round"]).to_numpy(dtype=str),
         identities=True,
-        n_splits=5,
+        n_splits=6,
         feature_names=("Elo", "rank"),
     )
 

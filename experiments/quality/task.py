@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.quality.splits import Rows, Split, Splits
 from pairity import Pairs
 
 #: The shared data lie beside the repository; they are read in place.
@@ -20,9 +21,6 @@ SETTINGS = ("both seen", "pairs held out", "one new", "both new", "time")
 
 #: Inner splits of the training pairs, the same for every method.
 N_INNER = 3
-
-Rows = NDArray[np.intp]
-Split = tuple[Rows, Rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,36 +83,16 @@ class Task:
 
     def outer_splits(self, number: int | None = None) -> list[Split]:
         """Row numbers of training and test pairs; in a time split the latest ones."""
-        found = self._some(self.outer, np.arange(len(self.y)), number or self.n_splits)
-        if not self.same_share:
-            return found
-        return [(train, self._thinned(test, train)) for train, test in found]
+        outer = self._splits(self.outer, number or self.n_splits, thin_training=False)
+        return list(outer.split(self.pairs, self.y, self.groups))
 
-    def inner_splits(self, train: Rows) -> list[Split]:
-        """Splits of the training rows; numbers count within ``train``."""
-        found = self._some(self.inner, train, N_INNER)
-        if not self.same_share:
-            return found
-        rows = np.arange(len(train))
-        labels = replace(self, y=self.y[train])
-        return [(labels._thinned(fit, rows), labels._thinned(test, rows)) for fit, test in found]
+    def inner_splitter(self) -> Splits:
+        """Splitter for training pairs, the same for every method."""
+        return self._splits(self.inner, N_INNER, thin_training=True)
 
-    def _some(self, splitter: Any, rows: Rows, number: int) -> list[Split]:
-        groups = None if self.groups is None else self.groups[rows]
-        found = list(splitter.split(self.pairs[rows], self.y[rows], groups))
-        return found[-number:] if self.setting == "time" else found[:number]
-
-    def _thinned(self, rows: Rows, model: Rows) -> Rows:
-        """Some of the rows, with the share of positive labels that the model rows have."""
-        share = np.mean(self.y[model] > 0)
-        positive, negative = rows[self.y[rows] > 0], rows[self.y[rows] < 0]
-        most = min(len(positive) / share, len(negative) / (1.0 - share))
-        rng = np.random.default_rng(len(rows))
-        kept = [
-            rng.choice(side, max(1, int(part * most)), replace=False)
-            for side, part in ((positive, share), (negative, 1.0 - share))
-        ]
-        return np.sort(np.concatenate(kept))
+    def _splits(self, splitter: Any, number: int, thin_training: bool) -> Splits:
+        latest = self.setting == "time"
+        return Splits(splitter, number, latest, self.same_share, thin_training)
 
     def part(self, rows: Rows) -> tuple[Pairs, NDArray[np.int64]]:
         """Pairs and labels of some rows."""
@@ -125,9 +103,3 @@ class Task:
         """Different objects that occur in a pair."""
         used = np.unique(np.concatenate([self.pairs.first, self.pairs.second]))
         return len(used) if self.pairs.ids is None else len(set(self.pairs.ids[used].tolist()))
-
-
-def standardised(table: np.ndarray) -> np.ndarray:
-    """Columns of mean 0 and spread 1; constant ones stay 0."""
-    spread = table.std(axis=0)
-    return (table - table.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)

@@ -1,0 +1,89 @@
+"""One unit of the run: a method on one split of a task, measured, and kept in a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from experiments.quality.measures import averaged, scores, violation
+from experiments.quality.method import N_SETTINGS, Method, problem_of
+from experiments.quality.splits import Split
+from experiments.quality.task import Task
+
+
+def measure(task: Task, split: Split, method: Method, n_settings: int = N_SETTINGS) -> dict:
+    """Scores of the order-averaged and of the plain probabilities, swap violation, seconds.
+
+    Everything is measured over both orders of each test pair.
+    """
+    train, test = split
+    odd = task.symmetry == "antisymmetric"
+    problem = problem_of(task, train, n_settings)
+    start = time.perf_counter()
+    model = method.fit(problem)
+    seconds = time.perf_counter() - start
+    pairs, y = task.part(test)
+    start = time.perf_counter()
+    given, swapped = model.probability(pairs), model.probability(pairs.swap())
+    asked = time.perf_counter() - start
+    mean = averaged(given, swapped, odd)
+    return {
+        "n_train": len(train),
+        "n_test": len(test),
+        "seconds": seconds,
+        "predict_seconds": asked,
+        "averaged": scores(mean, 1.0 - mean if odd else mean, y, odd),
+        "plain": scores(given, swapped, y, odd),
+        "violation": violation(given, swapped, odd),
+        "chosen": model.chosen,
+    }
+
+
+def fingerprint(task: Task, split: Split, method: Method, n_settings: int) -> str:
+    """Changes with the data, the split, the method and its budget."""
+    pairs = task.pairs
+    digest = hashlib.sha256(f"{method.describe()} {n_settings} {task.symmetry}".encode())
+    arrays = (np.asarray(pairs.objects), pairs.symmetric, pairs.antisymmetric, pairs.first)
+    for array in (*arrays, pairs.second, task.y, *split):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    for train, test in task.inner_splitter().split(*task.part(split[0]), _groups(task, split[0])):
+        digest.update(train.tobytes() + test.tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _groups(task: Task, rows: np.ndarray) -> np.ndarray | None:
+    return None if task.groups is None else task.groups[rows]
+
+
+def kept_or_measured(
+    task: Task,
+    number: int,
+    split: Split,
+    method: Method,
+    folder: Path,
+    n_settings: int = N_SETTINGS,
+    again: bool = False,
+) -> dict:
+    """The result of a unit, from its file if that is of the same data, method and budget."""
+    path = folder / task.name / f"{number}-{method.name}.json"
+    key = fingerprint(task, split, method, n_settings)
+    if path.exists() and not again:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        if kept["key"] == key:
+            return kept
+    found = {
+        "task": task.name,
+        "split": number,
+        "method": method.name,
+        "key": key,
+        **measure(task, split, method, n_settings),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    partial.replace(path)
+    return found
