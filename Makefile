@@ -41,6 +41,10 @@ reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
 graphs: $(STAMP)  ## arcs of real graphs: plain, neighbour-mean and diffusion kernels compared
 	$(BIN)/python -m experiments.graphs
 
+quality: $(STAMP)  ## the automatic model beside trees, SVC and others on real tasks, about 20 minutes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[quality]"
+	$(BIN)/python -m experiments.quality
+
 bench bench-full: $(STAMP)  ## side by side with peers, ratios first
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -15,7 +15,6 @@ from experiments.quality.task import DATA
 from experiments.quality.tasks import MAKERS
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "quality.md"
 #: Splits and settings of a quick look.
 QUICK = 2, 4
 
@@ -58,11 +57,11 @@ def main() -> None:
     if not results["results"]:
         sys.exit(f"got no data in {given.data}; expected the shared sets: name them by --data.")
     whole = not (given.tasks or given.methods or splits or results["skipped"])
-    folder = RESULTS if whole else plan.cache
+    folder = report.RESULTS if whole else plan.cache
     report.write_tables(results, folder)
     if whole:
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(report.with_tables(page, report.markdown(results)), encoding="utf-8")
+        page = report.PAGE.read_text(encoding="utf-8")
+        report.PAGE.write_text(report.with_tables(page, report.markdown(results)), encoding="utf-8")
     print(report.markdown(results))
     print(f"quality.json and quality.md in {folder} ({time.perf_counter() - start:.0f} s)")
 

@@ -114,7 +114,7 @@ def football(folder: Path) -> Task:
     matches = pd.read_csv(folder / "antisymmetric_intl_football" / "results.csv")
     matches = matches.sort_values("date", kind="stable").reset_index(drop=True)
     kept = matches.index[matches.y != 0][-MATCHES:]
-    table, meetings = _history(matches, set(kept.tolist()))
+    table, meetings = history(matches, set(kept.tolist()))
     shown = matches.loc[kept]
     friendly = shown.tournament == "Friendly"
     qualifier = shown.tournament.str.contains("qualification")
@@ -148,7 +148,7 @@ def football(folder: Path) -> Task:
     )
 
 
-def _history(matches: pd.DataFrame, kept: set[int]) -> tuple[np.ndarray, np.ndarray]:
+def history(matches: pd.DataFrame, kept: set[int]) -> tuple[np.ndarray, np.ndarray]:
     """Features of both teams of the matches kept, rows in turn, and their earlier meetings."""
     teams: dict[str, _Team] = defaultdict(_Team)
     met: dict[tuple[str, str], deque] = defaultdict(lambda: deque(maxlen=MEETINGS))

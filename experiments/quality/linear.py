@@ -106,7 +106,7 @@ def fit_linear(problem: Problem, pairs: Pairs, y: Labels, setting: Setting) -> L
         signs = sp.diags_array(flip.astype(float))
         rows, target = signs @ rows, y * flip
     model = LogisticRegression(
-        C=setting.C, fit_intercept=not problem.odd, max_iter=1000, solver="lbfgs"
+        C=setting.C, fit_intercept=not problem.odd, max_iter=2000, tol=1e-6
     ).fit(rows, target)
     intercept = 0.0 if problem.odd else float(model.intercept_[0])
     return LinearModel(scale, setting, indicators, spread, centre, model.coef_[0], intercept)
@@ -133,7 +133,7 @@ class Logistic:
 
     def describe(self) -> str:
         """Name and version."""
-        return "logistic 2"
+        return "logistic 3"
 
     def applies(self, task: Task) -> bool:
         """Always."""
@@ -163,7 +163,7 @@ class BradleyTerry:
 
     def describe(self) -> str:
         """Name and version."""
-        return "bradley-terry 1"
+        return "bradley-terry 2"
 
     def applies(self, task: Task) -> bool:
         """Where objects come back and the stronger wins."""

@@ -11,6 +11,8 @@ import numpy as np
 
 from experiments.quality.methods import OURS
 
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+PAGE = RESULTS.parents[1] / "docs" / "quality.md"
 #: The tables of a page stand between these two lines.
 BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 #: Measures: title, factor, digits, whether more is better.
@@ -188,13 +190,18 @@ def markdown(results: dict) -> str:
         "What averaging the two orders gains, over all tasks:",
         "",
         *_averaging(results),
-        "**Seconds** to tune and fit, on one core.",
+        "**Processor seconds** to tune and fit.",
         "",
         *_by_method(results, _seconds),
     ]
     for name, reason in results["skipped"].items():
         lines += [f"`{name}` was skipped: {reason}.", ""]
     return "\n".join(lines)
+
+
+def tables_in(page: str) -> str:
+    """What stands between the two marks of a page."""
+    return page.split(BEGIN)[1].split(END)[0].strip("\n") + "\n"
 
 
 def with_tables(page: str, tables: str) -> str:
