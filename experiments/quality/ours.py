@@ -61,11 +61,17 @@ class Automatic:
 
 
 def fit_automatic(problem: Problem) -> OurModel:
-    """The default automatic model; its probabilities come from the same splitter."""
+    """The default automatic model, tuned on the inner splits that the peers have too.
+
+    Probabilities are its own, or a sigmoid through decisions of the chosen machine on the same
+    inner splits, as the peer ``svc`` has them.
+    """
     machine = pairity.PairSVCCV(symmetry=problem.symmetry, kernel="auto", cv=problem.splitter)
-    model = CalibratedPairClassifier(machine, cv=problem.splitter)
-    model.fit(problem.pairs, problem.y, groups=problem.groups)
-    return OurModel(model, None, {"model": "automatic"})
+    machine.fit(problem.pairs, problem.y, groups=problem.groups)
+    if hasattr(machine, "predict_proba"):
+        return OurModel(machine, None, {"model": "automatic"})
+    model = CalibratedPairClassifier(machine.best_estimator_, cv=problem.inner)
+    return OurModel(model.fit(problem.pairs, problem.y), None, {"model": "automatic"})
 
 
 def fit_stand_in(problem: Problem) -> OurModel:
