@@ -31,6 +31,7 @@ def test_two_outcomes(decisions):
 @example(scores=[36.0437, 36.7368, 37.43, 744.0], threshold=0.7)
 @example(scores=[1e-17, 0.0, 1e-300], threshold=0.0)
 @example(scores=[0.0, 1e-9], threshold=1e-20)
+@example(scores=[2.2e-309, 1e-16, 3e-16], threshold=0.125)
 def test_three_outcomes(scores, threshold):
     scores = np.array(scores)
     there, back = three_probabilities(scores, threshold), three_probabilities(-scores, threshold)

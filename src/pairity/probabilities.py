@@ -46,15 +46,16 @@ def three_probabilities(scores: Vector, threshold: float) -> Vector:
     """Columns: probability of loss, draw and win, shape (n, 3), for a threshold of at least 0."""
     size = np.abs(scores)
     against = expit(-size - threshold)  # the favourite loses: never the largest
-    favoured = expit(size - threshold)
+    favoured = np.maximum(expit(size - threshold), against)
     drawn = -np.expm1(-2.0 * threshold) * expit(threshold - size) * expit(threshold + size)
-    rest = _on_grid(against)
-    # without a favourite the draw takes what is left, so that both others stay equal
-    draw_is_rest = (drawn >= favoured) | (size == 0.0)
-    rest = rest + _on_grid(np.where(draw_is_rest, favoured, drawn))
-    largest = 1.0 - rest
-    favoured = np.where(draw_is_rest, _kept(favoured), largest)
-    drawn = np.where(draw_is_rest, largest, _kept(drawn))
+    small = _on_grid(against)
+    # the largest is the rest; but where rounding would favour the wrong side, or there is no
+    # favourite at all, the draw is
+    draw_is_rest = drawn >= favoured
+    draw_is_rest |= (size == 0.0) | (1.0 - (small + _on_grid(drawn)) < small)
+    rest = 1.0 - (small + _on_grid(np.where(draw_is_rest, favoured, drawn)))
+    favoured = np.where(draw_is_rest, _kept(favoured), rest)
+    drawn = np.where(draw_is_rest, rest, _kept(drawn))
     against = _kept(against)
     first_favoured = scores > 0
     win = np.where(first_favoured, favoured, against)

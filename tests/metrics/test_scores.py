@@ -151,7 +151,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("score", SCORES)
-@pytest.mark.parametrize(("arguments", "options", "message"), WRONG, ids=lambda value: str(value))
+@pytest.mark.parametrize(("arguments", "options", "message"), WRONG, ids=range(len(WRONG)))
 def test_refusals(score, arguments, options, message):
     with pytest.raises(ValueError, match=message):
         score(*arguments, **options)

@@ -65,7 +65,7 @@ def read_splits(cv: Any, data: Data, *, stratify: bool) -> list[Split]:
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         trusted = True
         cv = _default_splitter(pairs, None if cv is None else int(cv), stratify)
-    if hasattr(cv, "split"):
+    if hasattr(cv, "split") and not isinstance(cv, str):
         groups = None if data.groups is None else data.groups[counted]
         splits = list(cv.split(pairs, targets, groups))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
