@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
 from pairity._version import __version__
+from pairity.cli import declarations, options
 from pairity.cli.errors import OneLineGroup
 
 __all__ = ["main"]
 
-Body = TypeVar("Body", bound=Callable[..., None])
-
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
-_force = click.option("--force", is_flag=True, help="Replace files that are there already.")
-
-
-def _output(default: str) -> Callable[[Body], Body]:
-    return click.option(
-        "--output",
-        type=click.Path(path_type=Path),
-        default=Path(default),
-        show_default=True,
-        metavar="DIR",
-        help="Directory for the files.",
-    )
 
 
 @click.group(
-    name="pairity", cls=OneLineGroup, context_settings=_CONTEXT, invoke_without_command=True
+    name="pairity",
+    cls=OneLineGroup,
+    context_settings=_CONTEXT,
+    invoke_without_command=True,
+    epilog=options.examples(
+        "pairity check games.csv --first white --second black --label result",
+        "pairity fit games.csv --first white --second black --label result \\",
+        "    --symmetry antisymmetric --tune --output games.pairity",
+        "pairity predict games.pairity fixtures.csv --output predictions.csv",
+        "pairity rank games.pairity --output ranking.csv",
+    ),
 )
 @click.version_option(__version__, message="pairity %(version)s")
 @click.pass_context
@@ -43,8 +37,8 @@ def main(context: click.Context) -> None:
 
 
 @main.command(short_help="Train and validate on embedded real data.")
-@_output("pairity-demo")
-@_force
+@options.output_directory("pairity-demo")
+@options.force
 def demo(output: Path, force: bool) -> None:
     """Train, validate and predict on embedded real data, both symmetries.
 
@@ -58,11 +52,11 @@ def demo(output: Path, force: bool) -> None:
 
 @main.command(short_help="Make the paper's tables again.")
 @click.argument("table", type=click.Choice(["table1", "table2", "table3", "all"]), default="all")
-@_output("pairity-reproduce")
+@options.output_directory("pairity-reproduce")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the draws."
 )
-@_force
+@options.force
 def reproduce(table: str, output: Path, seed: int, force: bool) -> None:
     """Make the paper's tables again, beside the paper's own numbers.
 
@@ -71,3 +65,13 @@ def reproduce(table: str, output: Path, seed: int, force: bool) -> None:
     from pairity.cli.reproduce import run_reproduce
 
     run_reproduce(table, output, seed=seed, force=force)
+
+
+for _command in (
+    declarations.check,
+    declarations.fit,
+    declarations.predict,
+    declarations.rank,
+    declarations.inspect,
+):
+    main.add_command(_command)

@@ -6,9 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
-__all__ = ["make_console", "show_progress"]
+__all__ = ["make_console", "show_progress", "show_stages"]
 
 #: Columns of output that is not on a terminal (a file, a pipe).
 _WIDTH = 130
@@ -27,16 +35,26 @@ def show_progress(console: Console, label: str, steps: int) -> Iterator[Callable
     On a terminal the bar stays below what is printed on ``console`` meanwhile; when that goes to a
     file, the bar is on standard error.
     """
+    with _bar(console, MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        task = bar.add_task(label, total=steps)
+        yield lambda: bar.advance(task)
+
+
+@contextmanager
+def show_stages(console: Console, first: str, n_stages: int) -> Iterator[Callable[[str], None]]:
+    """Give a function to call with the name of each further stage; shown as in show_progress."""
+    with _bar(console, MofNCompleteColumn(), TimeElapsedColumn()) as bar:
+        task = bar.add_task(first, total=n_stages)
+        yield lambda stage: bar.update(task, advance=1, description=stage)
+
+
+def _bar(console: Console, *columns: ProgressColumn) -> Progress:
     place = console if console.is_terminal else Console(stderr=True)
-    bar = Progress(
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        *columns,
         console=place,
         transient=True,
         disable=not place.is_terminal,
     )
-    with bar:
-        task = bar.add_task(label, total=steps)
-        yield lambda: bar.advance(task)

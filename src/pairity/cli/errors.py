@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
 
 from pairity.cli import explain_missing
 
-__all__ = ["InputError", "OneLineGroup"]
+__all__ = ["InputError", "OneLineGroup", "bad_input"]
 
 _INTERRUPTED = 130  # as shells report a program that was stopped with Ctrl-C
 
@@ -19,6 +21,22 @@ class InputError(click.ClickException):
     """Something the user gave cannot be used: got, expected, what to do."""
 
     exit_code = 2
+
+
+@contextmanager
+def bad_input() -> Iterator[None]:
+    """Take refusals of the library, which are sentences, for what they are: bad input.
+
+    For the parts of a command in which the library looks at what the user gave.
+    """
+    try:
+        yield
+    except (ValueError, MemoryError) as error:
+        raise InputError(str(error) or type(error).__name__) from None
+
+
+def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:
+    print("pairity: warning:", " ".join(str(message).split()), file=sys.stderr)
 
 
 class OneLineGroup(click.Group):
@@ -35,7 +53,11 @@ class OneLineGroup(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
         try:
-            code = super().main(args, prog_name, standalone_mode=False, **extra)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                for kind in (DeprecationWarning, FutureWarning):  # not for users of the command
+                    warnings.simplefilter("ignore", kind)
+                code = super().main(args, prog_name, standalone_mode=False, **extra)
         except click.ClickException as error:
             _leave(_message(error))
         except click.Abort:

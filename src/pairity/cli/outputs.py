@@ -10,12 +10,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pairity.cli.errors import InputError
 
-__all__ = ["new_files"]
+__all__ = ["new_files", "new_paths"]
 
 
 @contextmanager
@@ -36,6 +36,65 @@ def new_files(directory: Path, names: Sequence[str], *, force: bool) -> Iterator
         _publish(staged, directory, names, scratch / "old")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextmanager
+def new_paths(
+    paths: Sequence[Path], inputs: Sequence[Path], *, force: bool
+) -> Iterator[list[Path]]:
+    """Give places to write some files to; on success they move to ``paths``, all or none.
+
+    Existing files are refused before any work is done, and replaced with ``force``; one of the
+    ``inputs`` is never replaced.
+    """
+    _check_paths(paths, inputs, force)
+    with ExitStack() as stack:
+        staged = []
+        for path in paths:
+            scratch = Path(tempfile.mkdtemp(prefix=".pairity-", dir=path.absolute().parent))
+            stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+            staged.append(scratch / path.name)
+        yield staged
+        _check_paths(paths, inputs, force)
+        _publish_paths(staged, paths)
+
+
+def _check_paths(paths: Sequence[Path], inputs: Sequence[Path], force: bool) -> None:
+    if len({path.resolve() for path in paths}) != len(paths):
+        raise InputError(f"got {paths[0]} as two outputs; expected two names.")
+    for path in paths:
+        parent = path.absolute().parent
+        if not parent.is_dir():
+            raise InputError(f"got {path}, but there is no directory {parent}; make it first.")
+        if any(path.resolve() == given.resolve() for given in inputs):
+            raise InputError(f"got {path} as input and as output; expected another output.")
+        if path.exists() and not path.is_file():
+            raise InputError(f"got {path}, which is no file; expected the name of a file to write.")
+        if os.path.lexists(path) and not force:
+            raise InputError(
+                f"{path} is there already; choose another name, or --force to replace it."
+            )
+
+
+def _publish_paths(staged: Sequence[Path], paths: Sequence[Path]) -> None:
+    """Move files into place; if one cannot be moved, put back what was there."""
+    kept: list[tuple[Path, Path | None]] = []
+    try:
+        for new, path in zip(staged, paths, strict=True):
+            aside = None
+            if os.path.lexists(path):
+                aside = new.with_name("old")
+                if len(paths) > 1:
+                    os.replace(path, aside)
+            kept.append((path, aside))
+            os.replace(new, path)
+    except BaseException:
+        for path, aside in kept:
+            if aside is not None and os.path.lexists(aside):
+                os.replace(aside, path)
+            elif aside is None:
+                path.unlink(missing_ok=True)
+        raise
 
 
 def _check(directory: Path, names: Sequence[str], force: bool) -> None:

@@ -1,0 +1,111 @@
+"""``pairity predict``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pairity.cli.console import make_console
+from pairity.cli.data import read_objects, recipe_of
+from pairity.cli.errors import InputError, bad_input
+from pairity.cli.outputs import new_paths
+from pairity.cli.settings import PredictSettings
+from pairity.cli.summary import print_json, print_summary
+from pairity.files import read_model_file
+from pairity.pairs import Pairs
+from pairity.tables import LabelNames, Recipe, read_table, write_table
+from pairity.tables.identities import text_of
+from pairity.tables.reading import kind_of
+
+__all__ = ["predictions_of", "run_predict"]
+
+
+def run_predict(settings: PredictSettings) -> None:
+    """Read, predict, write, say."""
+    inputs = [settings.model, settings.pairs]
+    inputs += [settings.objects] if settings.objects is not None else []
+    with (
+        bad_input(),
+        new_paths([settings.output], inputs, force=settings.force) as staged,
+    ):
+        kind_of(settings.output)
+        found = read_model_file(settings.model)
+        recipe = _with_columns(recipe_of(found, settings.model), settings)
+        columns = recipe.columns
+        frame = read_table(settings.pairs, (columns.first, columns.second))
+        objects = read_objects(found, recipe, settings.objects, settings.id)
+        pairs = recipe.pairs(frame, objects, settings.pairs.name)
+        results = predictions_of(found.model, pairs, recipe.labels)
+        table = _table(frame, recipe, results)
+        write_table(table, staged[0])
+    content: dict[str, Any] = {"pairs": len(table), "predictions": str(settings.output)}
+    content |= _counts(table)
+    content |= _agreement(frame, recipe, table)
+    if settings.as_json:
+        print_json(content)
+    else:
+        print_summary(make_console(), f"predictions of {settings.model}", content)
+
+
+def _with_columns(recipe: Recipe, settings: PredictSettings) -> Recipe:
+    columns = recipe.columns
+    first, second = settings.first or columns.first, settings.second or columns.second
+    return replace(recipe, columns=replace(columns, first=first, second=second))
+
+
+def predictions_of(model: Any, pairs: Pairs, names: LabelNames | None) -> dict[str, NDArray[Any]]:
+    """Columns of results: decision, label and probabilities, or value."""
+    if not hasattr(model, "classes_"):
+        return {"value": model.predict(pairs)}
+    results: dict[str, NDArray[Any]] = {}
+    if hasattr(model, "decision_function"):
+        results["decision"] = model.decision_function(pairs)
+    labels = model.predict(pairs)
+    results["label"] = labels if names is None else names.of(labels)
+    if hasattr(model, "predict_proba"):
+        chances = model.predict_proba(pairs)
+        classes = model.classes_ if names is None else names.of(model.classes_)
+        for place, label in enumerate(classes.tolist()):
+            results[f"probability {text_of(label)}"] = chances[:, place]
+    return results
+
+
+def _table(frame: Any, recipe: Recipe, results: dict[str, NDArray[Any]]) -> Any:
+    ids = [recipe.columns.first, recipe.columns.second]
+    taken = [name for name in results if name in ids]
+    if taken:
+        raise InputError(
+            f"got a column of ids named {taken[0]!r}, as a column of results is; expected another name:"
+            " rename it in the table of pairs."
+        )
+    columns: dict[str, Any] = {name: frame[name].to_numpy(dtype=object) for name in ids}
+    return pd.DataFrame(columns | results).astype({name: frame[name].dtype for name in ids})
+
+
+def _counts(table: Any) -> dict[str, Any]:
+    if "label" not in table.columns:
+        return {}
+    counts = table["label"].map(text_of).value_counts().sort_index()
+    return {"labels": {str(label): int(count) for label, count in counts.items()}}
+
+
+def _agreement(frame: Any, recipe: Recipe, table: Any) -> dict[str, Any]:
+    """How often predictions agree with the labels of the table, where it has some."""
+    label = recipe.columns.label
+    if label is None or label not in frame.columns or frame[label].isna().all():
+        return {}
+    known = ~frame[label].isna().to_numpy()
+    if "label" not in table.columns:
+        truth = pd.to_numeric(frame[label], errors="coerce").to_numpy()
+        errors = (truth - table["value"].to_numpy())[known]
+        return {"mean absolute error": float(np.nanmean(np.abs(errors)))}
+    truth = frame[label].map(text_of).to_numpy(dtype=object)
+    said = table["label"].map(text_of).to_numpy(dtype=object)
+    return {
+        "labelled pairs": int(known.sum()),
+        "agree with the label": float((truth == said)[known].mean()),
+    }

@@ -1,0 +1,125 @@
+"""What a model is, as plain values: printed for people, or as JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pairity.kernels.resolve import as_kernel
+
+__all__ = ["describe_model", "print_json", "print_summary"]
+
+
+def innermost(model: Any) -> Any:
+    """The fitted machine inside wrappers, searches and pipelines."""
+    while not hasattr(model, "certificate_"):
+        for name in ("estimator_", "best_estimator_"):
+            if hasattr(model, name):
+                model = getattr(model, name)
+                break
+        else:
+            if not getattr(model, "steps", None):
+                return model
+            model = model.steps[-1][1]
+    return model
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Learner, kernel, support, certificate."""
+    machine = innermost(model)
+    found: dict[str, Any] = {"estimator": _names(model, machine)}
+    for name in ("symmetry", "C", "alpha"):
+        if hasattr(machine, name):
+            found[name] = getattr(machine, name)
+    fitted = getattr(machine, "_model", None)
+    found["kernel"] = repr(fitted.kernel if fitted is not None else as_kernel(machine.kernel))
+    for owner in (model, machine):
+        if hasattr(owner, "best_params_"):
+            found["chosen"] = {name: _plain(value) for name, value in owner.best_params_.items()}
+        if hasattr(owner, "best_score_"):
+            found["validation score"] = float(owner.best_score_)
+    if hasattr(model, "classes_"):
+        found["labels"] = [_plain(label) for label in model.classes_.tolist()]
+    if hasattr(machine, "feature_widths_"):
+        widths = zip(
+            ("objects", "symmetric", "antisymmetric"), machine.feature_widths_, strict=True
+        )
+        found["features"] = dict(widths)
+    if hasattr(machine, "support_pairs_"):
+        found["support pairs"] = len(machine.support_pairs_)
+        found["support objects"] = machine.support_pairs_.n_objects
+    certificate = getattr(machine, "certificate_", None)
+    if certificate is not None:
+        found["objective"] = float(machine.objective_)
+        found["steps"] = int(machine.n_iter_)
+        found["certificate"] = {
+            "holds": bool(certificate.holds),
+            "primal": float(certificate.primal),
+            "dual": -float(certificate.dual),
+            "relative gap": float(certificate.relative_gap),
+            "KKT violation": float(certificate.violation),
+            "tolerance": float(certificate.tol),
+        }
+    return found
+
+
+def _names(model: Any, machine: Any) -> str:
+    names = [type(model).__name__]
+    if machine is not model:
+        names.append(type(machine).__name__)
+    return " of ".join(names)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has, or its text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return str(value)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One JSON object on standard output."""
+    print(json.dumps(_plain(content), ensure_ascii=False, indent=2))
+
+
+def print_summary(console: Console, title: str, content: dict[str, Any]) -> None:
+    """Two columns: what, and its value; on a terminal with style and folded to its width."""
+    rows = [(name, text) for name, value in content.items() if (text := _shown(value))]
+    if not console.is_terminal:
+        width = max(len(name) for name, _ in rows)
+        print(title, *(f"{name:<{width}}  {text}" for name, text in rows), sep="\n")
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, text in rows:
+        table.add_row(name, Text(text))
+    console.print(Text(title, style="bold underline"), table)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        shown = {name: _shown(entry) for name, entry in value.items()}
+        inner = {name: f"({shown[name]})" for name, entry in value.items() if type(entry) is dict}
+        return "; ".join(f"{name}: {text}" for name, text in (shown | inner).items() if text)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    return str(value)

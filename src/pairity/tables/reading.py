@@ -1,0 +1,126 @@
+"""CSV and Parquet in and out, by the ending of the name."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+__all__ = ["ENDINGS", "column_of", "kind_of", "read_table", "write_table"]
+
+ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet"}
+_VERSION = tuple(int(part) for part in pd.__version__.split(".")[:2])
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+#: Numbers are read exactly; from pandas 3.1 on that is the only way there is.
+_EXACT = {} if _VERSION >= (3, 1) else {"float_precision": "round_trip"}
+#: What stands for a missing number or label in CSV; an id is missing only where there is nothing.
+_MISSING = ["", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A"]
+
+
+def kind_of(path: Path) -> str:
+    """``csv``, ``tsv`` or ``parquet``; texts may be compressed (``.csv.gz``)."""
+    endings = [ending.lower() for ending in path.suffixes]
+    if endings and endings[-1] == ".gz":
+        kind = ENDINGS.get(endings[-2] if len(endings) > 1 else "")
+        if kind in _SEPARATORS:
+            return kind
+    elif endings and endings[-1] in ENDINGS:
+        return ENDINGS[endings[-1]]
+    raise ValueError(
+        f"got the file {path}; expected a name that ends in .csv, .csv.gz, .tsv or .parquet."
+    )
+
+
+def column_of(table: Any, name: str, source: str) -> Any:
+    """Column of a pandas table, or a sentence with the names there are."""
+    if name not in table.columns:
+        there = [str(column) for column in table.columns]
+        listed = ", ".join(there[:12]) + (", ..." if len(there) > 12 else "")
+        raise ValueError(
+            f"got no column {name!r} in {source}; expected one of its columns ({listed}): check the"
+            " name."
+        )
+    return table[name]
+
+
+def read_table(path: Path, texts: Collection[str] = ()) -> Any:
+    """Read a file into a pandas table; columns named in ``texts`` (ids) are read as they stand."""
+    kind = kind_of(path)
+    separator = _SEPARATORS.get(kind)
+    table = _read_parquet(path) if separator is None else _read_text(path, separator, texts)
+    if not len(table):
+        raise ValueError(f"got {path} without rows; expected at least one.")
+    return table
+
+
+def _read_parquet(path: Path) -> Any:
+    with path.open("rb"):  # a missing file is said to be missing
+        pass
+    try:
+        return pd.read_parquet(path)
+    except (ValueError, OSError) as error:
+        raise ValueError(
+            f"got {path}, which is no Parquet file ({_short(error)}); expected one."
+        ) from None
+
+
+def _read_text(path: Path, separator: str, texts: Collection[str]) -> Any:
+    common: dict[str, Any] = {"sep": separator, "encoding": "utf-8-sig"}
+    try:
+        names = pd.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **common)
+        columns = names.iloc[0].tolist()
+        _refuse_repeated_names(columns, path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
+            return pd.read_csv(
+                path,
+                dtype={name: str for name in columns if name in texts},
+                keep_default_na=False,
+                na_values={name: [""] if name in texts else _MISSING for name in columns},
+                index_col=False,
+                low_memory=False,
+                **_EXACT,
+                **common,
+            )
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"got {path} without content; expected a first line of names.") from None
+    except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeError) as error:
+        raise ValueError(
+            f"got {path}, which cannot be read as text in columns ({_short(error)}); expected CSV in"
+            " UTF-8 with a first line of names and as many values in every line."
+        ) from None
+
+
+def _refuse_repeated_names(columns: list[str], path: Path) -> None:
+    (name, count), *_ = Counter(columns).most_common(1)
+    if count > 1:
+        raise ValueError(
+            f"got {count} columns named {name!r} in {path}; expected each name once: rename them."
+        )
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write a pandas table; numbers come back exactly."""
+    kind = kind_of(path)
+    if kind == "parquet":
+        _uniform(table).to_parquet(path, index=False)
+    else:
+        table.to_csv(path, index=False, sep=_SEPARATORS[kind], lineterminator="\n")
+
+
+def _uniform(table: Any) -> Any:
+    """Columns of values of several types as texts: a Parquet column has one type."""
+    mixed = [
+        name
+        for name in table.columns
+        if table[name].dtype == object and len({type(value) for value in table[name]}) > 1
+    ]
+    return table.assign(**{name: table[name].map(str) for name in mixed})
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]

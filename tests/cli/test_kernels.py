@@ -1,0 +1,78 @@
+"""Kernels from text."""
+
+import pytest
+
+from pairity.cli.kernels import parse_kernel
+from pairity.kernels import (
+    Balanced,
+    DirectSum,
+    Gaussian,
+    Linear,
+    MetricLearning,
+    Polynomial,
+    Product,
+    Standardized,
+    Tensor,
+)
+
+FORMULAS = {
+    "gaussian(2)": Gaussian(2),
+    "Gaussian(sigma=0.5)": Gaussian(0.5),
+    "linear + gaussian(1.5)": Linear() + Gaussian(1.5),
+    "0.5 * linear * polynomial(2)": 0.5 * Linear() * Polynomial(2),
+    "product(gaussian(2)) + linear * 3": Product(Gaussian(2)) + 3 * Linear(),
+    "direct_sum(linear, k2=gaussian(1), k3=linear)": DirectSum(Linear(), Gaussian(1), Linear()),
+    "DirectSum(Linear)": DirectSum(Linear()),
+    "tensor(gaussian)": Tensor(Gaussian("median")),
+    "metric_learning(polynomial(degree=2))": MetricLearning(Polynomial(2)),
+    "standardized(gaussian + linear, 'common')": Standardized(
+        Gaussian("median") + Linear(), "common"
+    ),
+    " balanced(gaussian(1)) ": Balanced(Gaussian(1)),
+}
+
+
+@pytest.mark.parametrize(("text", "kernel"), FORMULAS.items(), ids=FORMULAS.keys())
+def test_formulas(text, kernel):
+    assert parse_kernel(text) == kernel
+
+
+@pytest.mark.parametrize("name", ["gaussian", "linear", "tensor"])
+def test_names_of_defaults_stay_names(name):
+    assert parse_kernel(name) == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1",
+        "2 * 3",
+        "gaussian(",
+        "gaussian - linear",
+        "gaussian ** 2",
+        "gaussian(2)(3)",
+        "gaussian.check",
+        "gaussian(*[1])",
+        "gaussian(**{})",
+        "gaussian(sigma=2, width=3)",
+        "lambda: 1",
+        "[gaussian]",
+        "gaussian or linear",
+        "gaussian if 1 else linear",
+        "open('x', 'w')",
+        "__import__('os').system('true')",
+        "callable(open)",
+        "precomputed(1)",
+        "gaussian('wide')",
+        "gaussian(-1)",
+        "-1 * gaussian",
+        "(" * 500,
+        "linear;linear",
+        "linear\nlinear",
+        "f'{gaussian}'",
+    ],
+)
+def test_nothing_else_is_understood(text):
+    with pytest.raises(ValueError, match=r"^got .*; expected"):
+        parse_kernel(text)
