@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pairity.estimators.svc import PairSVC
     from pairity.estimators.svr import PairSVR
     from pairity.estimators.transductive import TransductivePairSVC
+    from pairity.evidence.report import parity_report
     from pairity.files.store import load, save
     from pairity.pairs import Pairs
     from pairity.transform.derived_columns import DerivedFeatures
@@ -39,6 +40,7 @@ __all__ = [
     "TransductivePairSVC",
     "__version__",
     "load",
+    "parity_report",
     "save",
 ]
 
@@ -56,6 +58,7 @@ _HOMES = {
     "Pairs": "pairity.pairs",
     "TransductivePairSVC": "pairity.estimators.transductive",
     "load": "pairity.files",
+    "parity_report": "pairity.evidence.report",
     "save": "pairity.files",
 }
 
@@ -66,6 +69,7 @@ def __getattr__(name: str) -> Any:
     if name in (
         "calibration",
         "datasets",
+        "evidence",
         "explain",
         "files",
         "graphs",

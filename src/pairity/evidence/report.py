@@ -1,0 +1,234 @@
+"""parity_report: does the data say symmetric, antisymmetric or mixed?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.evidence.comparison import BASELINES, MODELS, Comparison, compare_models
+from pairity.evidence.mirrored import MirroredPairs, compare_mirrored
+from pairity.evidence.targets import Targets, read_targets
+from pairity.evidence.verdict import decide
+from pairity.kernels import Gaussian, Linear, Standardized
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.resolve import as_kernel
+from pairity.pairs import Pairs
+from pairity.selection.folds import PairKFold
+from pairity.selection.identity import ends_of
+from pairity.validation import check_count
+
+__all__ = ["ParityReport", "parity_report"]
+
+_SYMMETRY_OF = {"symmetric": "symmetric", "antisymmetric": "antisymmetric", "mixed": "none"}
+
+
+@dataclass(frozen=True, eq=False)
+class ParityReport:
+    """What the data say about their behaviour under a swap.
+
+    Attributes
+    ----------
+    verdict : {"symmetric", "antisymmetric", "mixed", "undecided"}
+        The law that the evidence speaks for.
+    sentence : str
+        Why, and what to do.
+    mirrored : MirroredPairs
+        Pairs that were observed in both orders: counts and an exact test.
+    comparison : Comparison
+        Models of each kind on the same held-out pairs.
+    are_labels : bool
+        Whether the targets are two labels (or one), not real numbers.
+    one_label : bool
+        Whether all of them are the same.
+    n_pairs, n_compared : int
+        Rows given, and rows that the models were compared on.
+    """
+
+    verdict: str
+    sentence: str
+    mirrored: MirroredPairs
+    comparison: Comparison
+    are_labels: bool
+    one_label: bool
+    n_pairs: int
+    n_compared: int
+
+    @property
+    def symmetry(self) -> str | None:
+        """What to pass as ``symmetry``: "none" for mixed data, None where nothing was decided."""
+        return _SYMMETRY_OF.get(self.verdict)
+
+    def table(self) -> list[dict[str, Any]]:
+        """One line for each model: its error, and how much more that is than the best model's.
+
+        ``share_right`` is there for labels; ``difference`` and ``standard_error`` are of squared
+        errors, paired by unordered pair.
+        """
+        scores = self.comparison.scores
+        best = min(MODELS, key=lambda name: scores[name].error)
+        lines = []
+        for name in (*BASELINES, *MODELS):
+            difference = self.comparison.difference(name, best)
+            line: dict[str, Any] = {"model": name, "error": scores[name].error}
+            if self.are_labels:
+                line["share_right"] = scores[name].share_right
+            line["difference"] = difference.mean
+            line["standard_error"] = difference.standard_error
+            lines.append(line)
+        return lines
+
+    def to_frame(self) -> Any:
+        """:meth:`table` in pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.table())
+
+    def __str__(self) -> str:
+        n_held = len(self.comparison.targets)
+        held = f"{self.n_compared} of {self.n_pairs} pairs, {n_held} predictions of held-out ones"
+        lines = [
+            f"{self.verdict.upper()}: {self.sentence}",
+            f"Pairs in both orders: {self.mirrored}.",
+            f"Models of the same kernel ({held}; difference to the best, paired):",
+        ]
+        if self.one_label:
+            lines.append(
+                "  (all labels are the same: whatever has a constant is right by it alone)"
+            )
+        for line in self.table():
+            right = f"{100 * line['share_right']:7.1f} %" if self.are_labels else ""
+            gap = (
+                ""
+                if line["difference"] == 0.0
+                else (f"  {line['difference']:+.4f} ± {line['standard_error']:.4f}")
+            )
+            lines.append(f"  {line['model']:<22}{line['error']:10.4f}{right}{gap}")
+        return "\n".join(lines)
+
+
+def parity_report(
+    pairs: Pairs,
+    y: Any,
+    *,
+    kernel: Any = "auto",
+    cv: Any = None,
+    groups: Any = None,
+    identity: str = "auto",
+    max_pairs: int = 600,
+    random_state: Any = 0,
+) -> ParityReport:
+    """Say whether the data are symmetric, antisymmetric or mixed, and show the evidence.
+
+    Two kinds of evidence are weighed.  Pairs observed in both orders: labels that agree speak for
+    symmetry, opposite ones for antisymmetry.  And models: symmetric, antisymmetric, mixed and
+    without a law, of the same kernel, are fitted to the same training pairs and compared on the
+    pairs held out; a pair and its mirror image are never on two sides.  Rows may be written in any
+    order.  Where all labels are equal (winner first), the order is taken as the label.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Pairs, in the order in which they are written.
+    y : array-like of shape (n,)
+        Two labels (or one), or real targets.
+    kernel : Kernel, str or "auto"
+        Kernel of pairs with an even and an odd part.  "auto" is a linear and a Gaussian one, on
+        standardised features.
+    cv : splitter, optional
+        How pairs are held out; 5 folds of unordered pairs by default.
+    groups : array-like of shape (n,), optional
+        Pairs that are held out together (a traveller's choices), passed to the splitter.
+    identity : {"auto", "ids", "content", "rows"}
+        Which rows are the same object; see :mod:`pairity.selection.identity`.
+    max_pairs : int
+        Rows that models are compared on, drawn at random as whole unordered pairs: time grows
+        with the cube of it.
+    random_state : int
+        Seed of the draw and of the folds.
+
+    Examples
+    --------
+    >>> from pairity import parity_report
+    >>> from pairity.datasets import make_tournament
+    >>> games = make_tournament(21, "cyclic")
+    >>> parity_report(games.pairs, games.y).verdict
+    'antisymmetric'
+    """
+    if not isinstance(pairs, Pairs):
+        raise ValueError(
+            f"got {type(pairs).__name__}; expected Pairs: use Pairs.from_rows(rows, n_symmetric,"
+            " n_antisymmetric)."
+        )
+    check_count(max_pairs, "max_pairs", 10)
+    if not len(pairs):
+        raise ValueError("got 0 pairs; expected some to look at.")
+    targets = read_targets(y, len(pairs))
+    ends = ends_of(pairs, identity)
+    mirrored = compare_mirrored(ends, targets)
+    chosen = _drawn(ends.unordered(), int(max_pairs), random_state)
+    sample = pairs[chosen].without_unused_objects()
+    comparison = compare_models(
+        _kernels(kernel, sample),
+        sample,
+        targets.values[chosen],
+        np.unique(ends.unordered()[chosen], return_inverse=True)[1].reshape(-1),
+        _folds(cv, identity, random_state, sample, targets, groups, chosen),
+    )
+    verdict = decide(targets, mirrored, comparison)
+    return ParityReport(
+        verdict=verdict.name,
+        sentence=verdict.sentence,
+        mirrored=mirrored,
+        comparison=comparison,
+        are_labels=targets.are_labels,
+        one_label=targets.one_label,
+        n_pairs=len(pairs),
+        n_compared=len(chosen),
+    )
+
+
+def _drawn(units: NDArray[np.intp], most: int, random_state: Any) -> NDArray[np.intp]:
+    """Rows of unordered pairs drawn at random, as long as they fit."""
+    if len(units) <= most:
+        return np.arange(len(units))
+    generator = np.random.default_rng(random_state)
+    place = generator.permutation(int(units.max()) + 1)  # of each unordered pair in the draw
+    order = np.argsort(place[units], kind="stable")
+    kept = order[:most]
+    if place[units[order[most]]] == place[units[kept[-1]]]:  # not half of a pair
+        whole = place[units[kept]] < place[units[order[most]]]
+        kept = kept[whole] if whole.any() else kept
+    return np.sort(kept)
+
+
+def _kernels(kernel: Any, sample: Pairs) -> list[Kernel]:
+    if isinstance(kernel, str) and kernel == "auto":
+        wanted: list[Kernel] = [Standardized(Linear()), Standardized(Gaussian("median"))]
+    else:
+        wanted = [as_kernel(kernel).detached()]
+    return [one.fitted_to(sample) for one in wanted]
+
+
+def _folds(
+    cv: Any,
+    identity: str,
+    random_state: Any,
+    sample: Pairs,
+    targets: Targets,
+    groups: Any,
+    chosen: NDArray[np.intp],
+) -> Any:
+    if cv is None:
+        cv = PairKFold(5, new=(0, 1, 2), identity=identity, random_state=random_state)
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.shape != (len(targets.values),):
+            raise ValueError(
+                f"got groups of shape {groups.shape} for {len(targets.values)} pairs; expected one"
+                " per pair."
+            )
+        groups = groups[chosen]
+    return cv.split(sample, targets.values[chosen], groups)
