@@ -13,7 +13,7 @@ from experiments.quality.method import Labels, Problem, Vector, sigmoid
 from experiments.quality.task import Task
 from pairity import Pairs
 
-STEPS, ADVANTAGES = (5.0, 10.0, 20.0, 40.0), (0.0, 50.0, 100.0)
+STEPS, ADVANTAGES = (8.0, 20.0, 50.0, 120.0), (0.0, 60.0, 120.0)
 #: Elo's scale: 400 points are odds of 10 to 1.
 POINTS = 400.0 / np.log(10.0)
 
@@ -68,7 +68,7 @@ class Elo:
 
     def describe(self) -> str:
         """Name and version."""
-        return "elo 1"
+        return "elo 2"
 
     def applies(self, task: Task) -> bool:
         """Where objects come back and the stronger wins."""
