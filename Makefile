@@ -23,13 +23,13 @@ demo: $(STAMP)  ## train, validate and predict on embedded real data, both symme
 	$(BIN)/pairity demo --output build/demo --force
 
 check: $(STAMP)  ## format, lint, types
-	$(BIN)/ruff format --check src tests benchmarks experiments
-	$(BIN)/ruff check src tests benchmarks experiments
+	$(BIN)/ruff format --check src tests benchmarks experiments examples
+	$(BIN)/ruff check src tests benchmarks experiments examples
 	$(BIN)/mypy
 
 format: $(STAMP)  ## reformat and fix what ruff can fix
-	$(BIN)/ruff format src tests benchmarks experiments
-	$(BIN)/ruff check --fix src tests benchmarks experiments
+	$(BIN)/ruff format src tests benchmarks experiments examples
+	$(BIN)/ruff check --fix src tests benchmarks experiments examples
 
 test: check  ## check, then all tests on both cores
 	$(BIN)/python -m pytest --numprocesses 2

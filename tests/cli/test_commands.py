@@ -40,7 +40,7 @@ def test_version():
 def test_help_lists_the_commands(arguments):
     result = invoke(*arguments)
     assert result.exit_code == 0
-    for command in ("demo", "reproduce"):
+    for command in ("check", "demo", "fit", "inspect", "predict", "rank", "reproduce"):
         assert command in result.stdout
 
 
@@ -134,7 +134,10 @@ def test_demo_covers_both_symmetries(tmp_path):
     for text in ("f(b,a) == -f(a,b) holds", "f(b,a) == f(a,b) holds", "relative gap"):
         assert text in result.stdout
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"train_choice_predictions.csv", "same_digit_predictions.csv"}
+    stems = ("train_choice", "same_digit")
+    assert names == {f"{stem}{end}" for stem in stems for end in ("_predictions.csv", ".pairity")}
+    inspected = invoke("inspect", tmp_path / "out" / "train_choice.pairity")
+    assert "which of two train offers does a traveller take?" in inspected.stdout
     assert_refused(invoke("demo", "--output", tmp_path / "out"), "--force")
 
 
@@ -171,7 +174,9 @@ def test_python_dash_m_is_the_command():
 def test_help_loads_nothing_heavy():
     code = (
         "import sys; from pairity.cli.app import main; main(['--help'], standalone_mode=False);"
-        "print([m for m in ('numpy', 'scipy', 'sklearn', 'numba', 'rich') if m in sys.modules])"
+        "[main([name, '--help'], standalone_mode=False) for name in main.commands];"
+        "heavy = ('numpy', 'scipy', 'sklearn', 'numba', 'rich', 'pandas', 'pyarrow');"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from pairity.cli.console import make_console, show_progress
+from pairity.cli.console import make_console, show_progress, show_stages
 
 
 def test_nothing_is_shown_without_a_terminal(capsys):
@@ -28,3 +28,13 @@ def test_on_a_terminal_results_start_on_a_line_of_their_own():
     assert "working" in text
     line = next(line for line in text.splitlines() if "a result" in line)
     assert line.split("a result")[0].endswith("\x1b[2K")  # the bar is erased first
+
+
+def test_stages_are_named_on_a_terminal_and_nowhere_else(capsys):
+    console = Console(file=StringIO(), force_terminal=True, width=80, color_system=None)
+    with show_stages(console, "reading", 2) as enter:
+        enter("training")
+    assert "training" in console.file.getvalue()
+    with show_stages(make_console(), "reading", 2) as enter:
+        enter("training")
+    assert capsys.readouterr() == ("", "")

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from pairity.cli.errors import InputError
-from pairity.cli.outputs import new_files
+from pairity.cli.outputs import new_files, new_paths
 
 NAMES = ("one.csv", "two.csv")
 
@@ -127,3 +127,104 @@ def test_a_directory_in_the_place_of_a_file_is_refused_even_with_force(tmp_path)
     (tmp_path / "one.csv").mkdir()
     with pytest.raises(InputError, match="directories where files should go"):
         new_files(tmp_path, NAMES, force=True).__enter__()
+
+
+# Single files anywhere --------------------------------------------------------------------------
+
+
+def write_paths(staged, text="new"):
+    for path in staged:
+        path.write_text(text)
+
+
+def targets(tmp_path):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    return [tmp_path / "here" / "one", tmp_path / "there" / "two"]
+
+
+def test_files_arrive_in_their_own_directories(tmp_path):
+    paths = targets(tmp_path)
+    with new_paths(paths, [], force=False) as staged:
+        write_paths(staged)
+        assert not any(path.exists() for path in paths)
+    assert [path.read_text() for path in paths] == ["new", "new"]
+    assert all(list(path.parent.iterdir()) == [path] for path in paths)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
+def test_a_failure_leaves_all_paths_as_they_were(tmp_path, failure):
+    paths = targets(tmp_path)
+    paths[0].write_text("old")
+
+    def work():
+        with new_paths(paths, [], force=True) as staged:
+            write_paths(staged)
+            raise failure
+
+    with pytest.raises(failure):
+        work()
+    assert paths[0].read_text() == "old"
+    assert list(paths[0].parent.iterdir()) == [paths[0]]
+    assert list(paths[1].parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("old", [True, False], ids=["over old files", "new files"])
+def test_a_file_that_cannot_be_moved_leaves_the_others_too(tmp_path, old, monkeypatch):
+    paths = targets(tmp_path)
+    if old:
+        write_paths(paths, "old")
+    replace = os.replace
+
+    def fail_on_the_second(source, target):
+        if os.fspath(target) == os.fspath(paths[1]) and source.name == "two":
+            raise OSError("disk full")
+        replace(source, target)
+
+    def work():
+        with new_paths(paths, [], force=True) as staged:
+            write_paths(staged)
+            monkeypatch.setattr(os, "replace", fail_on_the_second)
+
+    with pytest.raises(OSError, match="disk full"):
+        work()
+    found = [path.read_text() if path.exists() else None for path in paths]
+    assert found == (["old", "old"] if old else [None, None])
+
+
+def test_paths_that_are_refused_before_any_work(tmp_path):
+    one, two = targets(tmp_path)
+    one.write_text("mine")
+    cases = [
+        ([one], [], False, "is there already"),
+        ([one], [one], True, "as input and as output"),
+        ([two, two], [], True, "as two outputs"),
+        ([tmp_path / "here"], [], True, "which is no file"),
+        ([tmp_path / "nowhere" / "one"], [], True, "there is no directory"),
+    ]
+    for paths, inputs, force, message in cases:
+        with pytest.raises(InputError, match=message):
+            new_paths(paths, inputs, force=force).__enter__()
+    assert one.read_text() == "mine"
+
+
+def test_a_path_that_appears_meanwhile_is_not_overwritten(tmp_path):
+    paths = targets(tmp_path)
+
+    def work():
+        with new_paths(paths, [], force=False) as staged:
+            write_paths(staged)
+            paths[1].write_text("someone else's")
+
+    with pytest.raises(InputError, match="is there already"):
+        work()
+    assert paths[1].read_text() == "someone else's"
+    assert not paths[0].exists()
+
+
+def test_an_input_by_another_name_is_still_an_input(tmp_path):
+    one, two = targets(tmp_path)
+    one.write_text("mine")
+    two.symlink_to(one)
+    with pytest.raises(InputError, match="as input and as output"):
+        new_paths([two], [one], force=True).__enter__()

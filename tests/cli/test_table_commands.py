@@ -299,7 +299,7 @@ def test_summaries_are_json_on_demand(games):
     predicted = json.loads(
         run("predict", "m.pairity", "games.csv", "--output", "out.csv", "--json").stdout
     )
-    assert predicted["agree with the label"] == content["accuracy on the training pairs"]
+    assert predicted["agree with it"] == content["accuracy on the training pairs"]
     ranked = json.loads(run("rank", "m.pairity", "--output", "r.csv", "--json").stdout)
     assert ranked["objects"] == 12
     assert ranked["explained by the ranking"] + ranked["cyclic"] == pytest.approx(1.0)

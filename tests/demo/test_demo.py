@@ -15,7 +15,8 @@ from pairity.demo import digit_task, evaluate, train_choice_task
 from pairity.demo.evaluate import accuracy_of
 from pairity.demo.show import render_outcome
 from pairity.demo.tasks import _best_threshold
-from pairity.demo.write import write_predictions
+from pairity.demo.write import write_model, write_predictions
+from pairity.files import read_model_file
 
 
 @pytest.fixture(scope="module", params=[train_choice_task, digit_task])
@@ -97,6 +98,14 @@ def test_predictions_are_written_to_the_last_digit(outcome, tmp_path):
     assert np.array_equal(decisions, outcome.decisions)
     assert [int(row["prediction"]) for row in rows] == np.sign(decisions).tolist()
     assert [int(row["label"]) for row in rows] == outcome.task.test_labels.tolist()
+
+
+def test_the_model_is_written_with_a_summary(outcome, tmp_path):
+    write_model(outcome, tmp_path)
+    (path,) = tmp_path.iterdir()
+    found = read_model_file(path)
+    assert np.array_equal(found.model.decision_function(outcome.task.test), outcome.decisions)
+    assert found.metadata.training["held-out accuracy"] == outcome.accuracy
 
 
 def test_a_tie_counts_one_half():

@@ -43,7 +43,7 @@ def demo(output: Path, force: bool) -> None:
     """Train, validate and predict on embedded real data, both symmetries.
 
     Which of two train offers is taken (antisymmetric), and whether two images show the same digit
-    (symmetric). Prints a summary and writes the predictions.
+    (symmetric). Prints a summary and writes predictions and models.
     """
     from pairity.cli.demo import run_demo
 

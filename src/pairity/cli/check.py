@@ -51,7 +51,8 @@ def _looked_at(settings: CheckSettings) -> tuple[dict[str, Any], list[str]]:
         content |= _describe_objects(settings, set(first) | set(second), problems)
     group = [*settings.symmetric_feature, *settings.antisymmetric_feature]
     missing = count_missing(numbers(frame, group, name), group)
-    _note_missing(missing, name, problems)
+    if settings.impute is None:
+        _note_missing(missing, name, problems)
     if settings.label is not None:
         column = column_of(frame, settings.label, name)
         content |= describe_labels(first, second, column, problems)
@@ -74,7 +75,9 @@ def _models_say(settings: CheckSettings, frame: Any, column: Any) -> dict[str, A
     )
     frame = frame[kept]
     objects, columns = training_objects(settings, frame)
-    recipe = Recipe.learn(frame, objects, columns, settings.pairs.name, impute=False)
+    recipe = Recipe.learn(
+        frame, objects, columns, settings.pairs.name, impute=settings.impute is not None
+    )
     try:
         report = pairity.parity_report(
             recipe.pairs(frame, objects, settings.pairs.name), values[kept]
@@ -122,7 +125,8 @@ def _describe_objects(
     block = numbers(table, numeric, source)
     content["features"] = numeric
     missing = count_missing(block, numeric)
-    _note_missing(missing, source, problems)
+    if settings.impute is None:
+        _note_missing(missing, source, problems)
     if missing:
         content["missing numbers"] = missing
     alike = int(pd.DataFrame(block).duplicated().sum()) if numeric else 0

@@ -54,11 +54,7 @@ __all__ = ["check", "fit", "inspect", "predict", "rank"]
 @click.option("--positive", metavar="LABEL", help="Label that says: alike, or the first is ahead.")
 @click.option("--draw", metavar="LABEL", help="Label of a draw: three outcomes.")
 @click.option("--drop-label", multiple=True, metavar="LABEL", help="Leave rows of this label out.")
-@click.option(
-    "--impute",
-    type=click.Choice(["median"]),
-    help="Fill missing numbers with medians of the training objects, and flag them.",
-)
+@options.impute
 @options.output_file("the model")
 @click.option("--report", type=options.FILE, metavar="FILE", help="Write a report (HTML) too.")
 @options.config
@@ -170,6 +166,7 @@ def inspect(model: Path, as_json: bool) -> None:
 )
 @options.file_argument("pairs")
 @options.table_columns(label_required=False)
+@options.impute
 @options.config
 @options.as_json
 def check(**given: Any) -> None:

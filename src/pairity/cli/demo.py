@@ -9,7 +9,7 @@ from pairity.cli.console import make_console
 from pairity.cli.outputs import new_files
 from pairity.demo import digit_task, evaluate, train_choice_task
 from pairity.demo.show import render_outcome
-from pairity.demo.write import file_names, write_predictions
+from pairity.demo.write import file_names, write_model, write_predictions
 
 __all__ = ["run_demo"]
 
@@ -26,5 +26,7 @@ def run_demo(output: Path, *, force: bool) -> None:
             outcome = evaluate(make_task())
             console.print(render_outcome(outcome))
             write_predictions(outcome, directory)
+            write_model(outcome, directory)
     seconds = time.perf_counter() - start
     console.print(f"{len(files)} files in {output} ({seconds:.1f} s)", soft_wrap=True)
+    console.print(f"What a model is: pairity inspect {output / files[1]}", soft_wrap=True)

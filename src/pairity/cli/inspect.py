@@ -13,8 +13,6 @@ from pairity.tables import Recipe
 
 __all__ = ["run_inspect"]
 
-_SHOWN_NAMES = 12
-
 
 def run_inspect(path: Path, *, as_json: bool) -> None:
     """Open, describe, say."""
@@ -24,7 +22,7 @@ def run_inspect(path: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(content)
     else:
-        print_summary(make_console(), str(path), _shortened(content))
+        print_summary(make_console(), str(path), content)
 
 
 def _saved(found: ModelFile) -> dict[str, Any]:
@@ -52,13 +50,3 @@ def _saved(found: ModelFile) -> dict[str, Any]:
     content["checksum"] = found.checksum
     content["bytes"] = found.n_bytes
     return content
-
-
-def _shortened(content: dict[str, Any]) -> dict[str, Any]:
-    """Without long lists of names, for people."""
-    shown = dict(content)
-    for kind, names in content.get("feature names", {}).items():
-        if len(names) > _SHOWN_NAMES:
-            listed = [*names[:_SHOWN_NAMES], f"... ({len(names)})"]
-            shown["feature names"] = {**shown["feature names"], kind: listed}
-    return shown

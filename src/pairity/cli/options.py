@@ -17,6 +17,7 @@ __all__ = [
     "file_argument",
     "force",
     "id_column",
+    "impute",
     "objects_table",
     "output_directory",
     "output_file",
@@ -32,6 +33,11 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 force: Any = click.option("--force", is_flag=True, help="Replace files that are there already.")
 as_json: Any = click.option(
     "--json", "as_json", is_flag=True, help="Print the summary as JSON, for machines."
+)
+impute: Any = click.option(
+    "--impute",
+    type=click.Choice(["median"]),
+    help="Fill missing numbers with medians of the training objects, and flag them.",
 )
 objects_table: Any = click.option(
     "--objects",

@@ -44,7 +44,7 @@ def run_predict(settings: PredictSettings) -> None:
         write_table(table, staged[0])
     content: dict[str, Any] = {"pairs": len(table), "predictions": str(settings.output)}
     content |= _counts(table)
-    content |= _agreement(frame, recipe, table)
+    content |= _agreement(frame, recipe, table, getattr(found.model, "classes_", None))
     if settings.as_json:
         print_json(content)
     else:
@@ -93,19 +93,21 @@ def _counts(table: Any) -> dict[str, Any]:
     return {"labels": {str(label): int(count) for label, count in counts.items()}}
 
 
-def _agreement(frame: Any, recipe: Recipe, table: Any) -> dict[str, Any]:
-    """How often predictions agree with the labels of the table, where it has some."""
+def _agreement(frame: Any, recipe: Recipe, table: Any, classes: Any) -> dict[str, Any]:
+    """How often predictions agree with the labels of the table, where it has some of the model's."""
     label = recipe.columns.label
-    if label is None or label not in frame.columns or frame[label].isna().all():
+    if label is None or label not in frame.columns:
         return {}
-    known = ~frame[label].isna().to_numpy()
-    if "label" not in table.columns:
+    if classes is None:
         truth = pd.to_numeric(frame[label], errors="coerce").to_numpy()
-        errors = (truth - table["value"].to_numpy())[known]
-        return {"mean absolute error": float(np.nanmean(np.abs(errors)))}
+        known = np.isfinite(truth)
+        errors = np.abs(truth - table["value"].to_numpy())[known]
+        return {"mean absolute error": float(errors.mean())} if known.any() else {}
+    names = classes if recipe.labels is None else recipe.labels.of(classes)
     truth = frame[label].map(text_of).to_numpy(dtype=object)
     said = table["label"].map(text_of).to_numpy(dtype=object)
-    return {
-        "labelled pairs": int(known.sum()),
-        "agree with the label": float((truth == said)[known].mean()),
-    }
+    known = np.isin(truth, [text_of(name) for name in names.tolist()])
+    if not known.any():
+        return {}
+    share = float((truth == said)[known].mean())
+    return {"pairs with a label": int(known.sum()), "agree with it": share}

@@ -32,6 +32,7 @@ class TableSettings:
 class CheckSettings(TableSettings):
     """``pairity check``."""
 
+    impute: str | None
     as_json: bool
 
 

@@ -13,7 +13,10 @@ from rich.text import Text
 
 from pairity.kernels.resolve import as_kernel
 
-__all__ = ["describe_model", "print_json", "print_summary"]
+__all__ = ["describe_model", "innermost", "print_json", "print_summary"]
+
+#: Entries of a list that people get to see.
+_MOST_SHOWN = 12
 
 
 def innermost(model: Any) -> Any:
@@ -117,7 +120,8 @@ def _shown(value: Any) -> str:
         inner = {name: f"({shown[name]})" for name, entry in value.items() if type(entry) is dict}
         return "; ".join(f"{name}: {text}" for name, text in (shown | inner).items() if text)
     if isinstance(value, list | tuple):
-        return ", ".join(map(_shown, value))
+        more = [f"... ({len(value)})"] if len(value) > _MOST_SHOWN else []
+        return ", ".join([*map(_shown, value[:_MOST_SHOWN]), *more])
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
