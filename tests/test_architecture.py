@@ -43,6 +43,7 @@ LAYERS = [
     {"explain"},
     {"evidence"},
     {"calibration"},
+    {"tuning"},
     {"files"},
 ]
 #: ``testing`` is for users' kernels: it sits beside operators and needs kernels alone.

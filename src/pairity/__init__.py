@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pairity.pairs import Pairs
     from pairity.transform.derived_columns import DerivedFeatures
     from pairity.transform.object_transformer import ObjectTransformer
+    from pairity.tuning.classifiers import PairLogisticCV, PairSVCCV
+    from pairity.tuning.regression import PairRidgeCV
 
 __all__ = [
     "CalibratedPairClassifier",
@@ -33,8 +35,11 @@ __all__ = [
     "ObjectTransformer",
     "PairDrawClassifier",
     "PairLogistic",
+    "PairLogisticCV",
     "PairRidge",
+    "PairRidgeCV",
     "PairSVC",
+    "PairSVCCV",
     "PairSVR",
     "Pairs",
     "TransductivePairSVC",
@@ -51,8 +56,11 @@ _HOMES = {
     "LaplacianPairSVC": "pairity.estimators.laplacian",
     "ObjectTransformer": "pairity.transform.object_transformer",
     "PairDrawClassifier": "pairity.calibration.draw_classifier",
+    "PairLogisticCV": "pairity.tuning.classifiers",
     "PairLogistic": "pairity.estimators.logistic",
+    "PairRidgeCV": "pairity.tuning.regression",
     "PairRidge": "pairity.estimators.ridge",
+    "PairSVCCV": "pairity.tuning.classifiers",
     "PairSVC": "pairity.estimators.svc",
     "PairSVR": "pairity.estimators.svr",
     "Pairs": "pairity.pairs",
@@ -78,6 +86,7 @@ def __getattr__(name: str) -> Any:
         "ranking",
         "selection",
         "testing",
+        "tuning",
         "transform",
     ):
         return import_module(f"pairity.{name}")

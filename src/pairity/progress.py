@@ -6,7 +6,7 @@ import math
 import sys
 import time
 
-__all__ = ["Progress", "say"]
+__all__ = ["Progress", "Steps", "say"]
 
 _SECONDS_BETWEEN_LINES = 2.0
 
@@ -45,3 +45,22 @@ class Progress:
             return None
         rate = math.log(first / violation) / (now - start)
         return math.log(violation / self._tol) / rate
+
+
+class Steps:
+    """Counts steps of known number; prints a line every few seconds. Safe to call from threads."""
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total, self._done = what, total, 0
+        self._started = self._last = time.monotonic()
+
+    def __call__(self) -> None:
+        """One step more."""
+        self._done += 1
+        now = time.monotonic()
+        if now - self._last < _SECONDS_BETWEEN_LINES:
+            return
+        self._last = now
+        passed = now - self._started
+        left = passed * (self._total - self._done) / self._done
+        say(f"{passed:.0f} s, {self._what}: {self._done} done, about {left:.0f} s left")

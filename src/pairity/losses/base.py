@@ -51,5 +51,8 @@ class Loss(Protocol):
     def times(self, factor: float) -> Self:
         """The same losses with all weights multiplied: 2 for the halved set J (Theorem 2)."""
 
+    def take(self, index: NDArray[np.intp]) -> Self:
+        """Losses of some rows."""
+
     def with_mirrored(self, sign: float) -> Self:
         """Losses of the rows followed by those of their mirror images, targets times ``sign``."""

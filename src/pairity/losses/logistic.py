@@ -123,3 +123,7 @@ class Logistic:
             np.concatenate([self.labels, sign * self.labels]),
             np.concatenate([self.weights, self.weights]),
         )
+
+    def take(self, index: NDArray[np.intp]) -> Self:
+        """Losses of some rows."""
+        return type(self)(self.labels[index], self.weights[index])

@@ -69,3 +69,7 @@ class Squared:
             np.concatenate([self.targets, sign * self.targets]),
             np.concatenate([self.weights, self.weights]),
         )
+
+    def take(self, index: NDArray[np.intp]) -> Self:
+        """Losses of some rows."""
+        return type(self)(self.targets[index], self.weights[index])

@@ -187,7 +187,8 @@ class _Run:
                 if not self.fresh and options.tol < _DRIFT:
                     self.refresh()
                     continue
-                if state.relative_gap <= _FAIR_GAP or self.extra_rounds == _MOST_EXTRA_ROUNDS:
+                fair = options.rough or state.relative_gap <= _FAIR_GAP
+                if fair or self.extra_rounds == _MOST_EXTRA_ROUNDS:
                     return "tolerance reached"
                 self.extra_rounds += 1
             if self.n_iter >= options.max_iter:

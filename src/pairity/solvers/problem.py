@@ -106,6 +106,7 @@ class SolverOptions:
     mirror_sign: float = 0.0  # Remark 6 on a full set: the sign of mirrored labels, else 0
     single_precision: bool = True  # where a solver in double precision finishes
     memory_limit: float = float("inf")  # megabytes
+    rough: bool = False  # good enough for validation: the gap may stay wide
     callback: Callable[[Iterate], object] | None = None
     report: Callable[[str, float], None] | None = None  # where it is, and the violation
     say: Callable[[str], None] | None = None  # what was chosen, and why

@@ -33,7 +33,9 @@ _SNAP = 1e-6
 #: The estimate of the violation is checked by a product; up to this many tolerances the finishing
 #: solver is quicker than more rounds.
 _WORTH_CHECKING, _GOOD_ENOUGH = 3.0, 5.0
-_ROUNDS_BETWEEN_ESTIMATES, _ROUNDS_BETWEEN_CHECKS, _MOST_CHECKS = 2, 6, 6
+_ROUNDS_BETWEEN_ESTIMATES, _ROUNDS_BETWEEN_CHECKS = 2, 6
+#: After a check that failed the estimate must have fallen to this share before the next one.
+_NEXT_CHECK = 0.6
 #: A violation (in units of the targets) above this after so many rounds: another solver is quicker.
 _USEFUL, _ROUNDS_TO_SHOW_PROMISE = 0.5, 100
 
@@ -128,7 +130,8 @@ class _Run:
 
     def iterate(self) -> bool:
         """Rounds until the violation is small enough; whether the result is worth starting from."""
-        next_check, checks, violation = 0, 0, np.inf
+        next_check, violation = 0, np.inf
+        worth_checking = _WORTH_CHECKING * self.tol
         for rounds in range(1, _MOST_ROUNDS + 1):
             self.rounds = rounds
             before = self.feasible.copy() if rounds % _ROUNDS_BETWEEN_STEP_CHANGES == 0 else None
@@ -140,12 +143,11 @@ class _Run:
                 violation = self._violation(smooth)
             if self.options.report is not None:
                 self.options.report(f"splitting, round {rounds}", violation)
-            if violation <= _WORTH_CHECKING * self.tol and rounds >= next_check:
-                exact = self._exact_violation()
-                checks += 1
+            if violation <= worth_checking and rounds >= next_check:
+                if self._exact_violation() <= _GOOD_ENOUGH * self.tol:
+                    return True
                 next_check = rounds + _ROUNDS_BETWEEN_CHECKS
-                if exact <= _GOOD_ENOUGH * self.tol or checks == _MOST_CHECKS:
-                    return exact <= _USEFUL * self.scale
+                worth_checking = _NEXT_CHECK * violation
             if rounds == _ROUNDS_TO_SHOW_PROMISE and violation > _USEFUL * self.scale:
                 return False
             residual = self.dtype(_OVER_RELAXATION) * (smooth - self.feasible)

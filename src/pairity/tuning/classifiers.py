@@ -1,0 +1,312 @@
+"""PairSVCCV and PairLogisticCV: classifiers that choose their kernel and their C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from pairity.calibration.sigmoid import fit_sigmoid, smoothed_targets
+from pairity.estimators.base import PairMachine
+from pairity.estimators.labels import label_decisions, score_decisions
+from pairity.estimators.logistic import PairLogistic
+from pairity.estimators.svc import PairSVC
+from pairity.losses import hinge
+from pairity.losses.base import Loss
+from pairity.losses.logistic import Logistic
+from pairity.parity import SYMMETRIES, Parity
+from pairity.probabilities import two_probabilities
+from pairity.solvers.newton import solve_newton
+from pairity.solvers.path import Solve, solve_roughly
+from pairity.tuning.criteria import CrossEntropy
+from pairity.tuning.results import Scoring, accuracy, auc, negative_loss
+from pairity.tuning.search import PairSearch
+from pairity.tuning.strengths import read_strengths
+from pairity.validation import check_choice, check_positive
+
+__all__ = ["PairLogisticCV", "PairSVCCV"]
+
+Vector = NDArray[np.float64]
+
+_SCORINGS = ("log_loss", "accuracy", "roc_auc")
+
+
+class _ClassifierSearch(ClassifierMixin, PairSearch):
+    """Two labels: scores, decisions, probabilities."""
+
+    Cs: Any
+    tol: float
+    class_weight: Any
+    tie_label: Any
+    memory_limit: float | None
+
+    _strength = "C"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Choose on held-out pairs, then fit the choice to all pairs.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows of formula (1).
+        y : array-like of shape (n,)
+            Labels of any two values.
+        sample_weight : array-like of shape (n,), optional
+            Factor on C for each row, and weight of its held-out loss.
+        groups : array-like of shape (n,), optional
+            What ``cv`` keeps together, or times for ``TimeSplit``.
+        """
+        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
+        check_choice(self.scoring, "scoring", _SCORINGS)
+        check_positive(self.path_tol, "path_tol")
+        self._search(X, y, sample_weight, groups)
+        self._calibrate()
+        return self
+
+    def _calibrate(self) -> None:
+        """The sigmoid of greatest likelihood for the held-out decisions of the choice."""
+        parity = SYMMETRIES[self.symmetry]
+        signs, weights = self._held_out
+        targets = smoothed_targets(signs, weights, parity)
+        sigmoid = fit_sigmoid(self.held_out_decisions_, targets, weights, parity)
+        self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
+
+    def _strengths(self) -> Vector:
+        return read_strengths(self.Cs, "Cs")
+
+    def _criterion(self, parity: Parity | None) -> CrossEntropy:
+        return CrossEntropy(parity)
+
+    def _scorings(self, parity: Parity | None) -> dict[str, Scoring]:
+        return {
+            "log_loss": negative_loss(CrossEntropy(parity)),
+            "accuracy": accuracy,
+            "roc_auc": auc,
+        }
+
+    def decision_function(self, X: Any) -> Vector:
+        """Decisions of the model that was kept: swapped pairs have equal or opposite ones."""
+        return self._kept().decision_function(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels; ``tie_label`` where the decision is exactly 0."""
+        return label_decisions(self.decision_function(X), self.classes_, self.tie_label)
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Probabilities of ``classes_``, shape (n, 2): ``expit(slope f + offset)``.
+
+        The sigmoid was fitted to held-out decisions.  Rows add up to 1 exactly; antisymmetric, the
+        two columns change places when a pair is swapped.
+        """
+        return two_probabilities(self._log_odds(X))
+
+    def predict_log_proba(self, X: Any) -> Vector:
+        """Logarithms of the probabilities, exact for tiny ones too."""
+        odds = self._log_odds(X)
+        return -np.logaddexp(0.0, np.column_stack([odds, -odds]))
+
+    def _log_odds(self, X: Any) -> Vector:
+        return self.slope_ * self.decision_function(X) + self.offset_
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Mean accuracy; a decision of exactly 0 counts one half."""
+        return score_decisions(self.decision_function(X), y, self.classes_, sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn: two classes only, sparse rows welcome."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+class PairSVCCV(_ClassifierSearch):
+    """:class:`~pairity.PairSVC` with its kernel and C chosen on held-out pairs.
+
+    The default needs no choices: ``kernel="auto"`` weighs families of kernels (sums of effects of
+    single objects, interactions, distances, derived features, identity; always a linear term) by
+    what they are worth on held-out pairs and adds them up; C runs over a path; the sigmoid of
+    the probabilities is fitted to held-out decisions.  All folds and all C share Gram matrices
+    and decompositions.  The model that is kept is fitted to all pairs and certified.
+
+    Widths and scales of features are found on all training pairs, which needs no labels; all that
+    looks at labels is done on folds.
+
+    Parameters
+    ----------
+    symmetry : {"symmetric", "antisymmetric", "none"}
+        The law that decisions obey.
+    kernel : "auto", Kernel, str, callable, or a list of them
+        What to choose from; "auto" may be in the list.  A grid of widths is a list:
+        ``[Gaussian(s) for s in (0.5, 1.0, 2.0)]``.
+    Cs : int or array-like
+        Values of C to try; a number means so many from 0.001 to 1000.
+    cv : splitter, int, or list of (train, test), optional
+        Which pairs are held out: decides what the choice and the probabilities hold for.  By
+        default five folds of unordered pairs; ``ObjectKFold(5)`` for pairs of new objects.
+    scoring : {"log_loss", "accuracy", "roc_auc"}
+        What the choice is by; all three are in ``cv_results_``.
+    path_tol : float
+        KKT violation, in units of the margin, of the fits on folds.
+    tol : float
+        KKT violation of the fit that is kept.
+    class_weight, tie_label, n_symmetric, n_antisymmetric, memory_limit, verbose
+        As in :class:`~pairity.PairSVC`.
+    random_state : int
+        Seed of the pairs in whose kernel functions trials of ``kernel="auto"`` are expanded.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_, best_estimator_, cv_results_, n_splits_
+        As in ``GridSearchCV``.
+    kernel_ : Kernel or str
+        The kernel that was chosen.
+    combination_ : Combination or None
+        What ``kernel="auto"`` found: weights of the families and their held-out losses.
+    held_out_rows_, held_out_decisions_ : ndarray
+        Rows (among those of weight above 0) and the decisions about them by folds without them.
+    slope_, offset_ : float
+        Of the probabilities.
+    classes_, support_, support_pairs_, dual_coef_, intercept_, objective_, certificate_, n_iter_
+        As in :class:`~pairity.PairSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import Pairs, PairSVCCV
+    >>> objects = np.random.default_rng(0).normal(size=(20, 2))
+    >>> pairs = Pairs.complete(objects)
+    >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
+    >>> model = PairSVCCV("antisymmetric").fit(pairs, y)
+    >>> bool(model.score(pairs, y) > 0.95)
+    True
+    >>> p = model.predict_proba(pairs)
+    >>> bool((p == model.predict_proba(pairs.swap())[:, ::-1]).all())
+    True
+    """
+
+    def __init__(
+        self,
+        symmetry: str = "symmetric",
+        kernel: Any = "auto",
+        Cs: Any = 7,
+        *,
+        cv: Any = None,
+        scoring: str = "log_loss",
+        path_tol: float = 0.05,
+        tol: float = 1e-3,
+        class_weight: Any = None,
+        tie_label: Any = None,
+        n_symmetric: int = 0,
+        n_antisymmetric: int = 0,
+        memory_limit: float | None = None,
+        random_state: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.symmetry = symmetry
+        self.kernel = kernel
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.path_tol = path_tol
+        self.tol = tol
+        self.class_weight = class_weight
+        self.tie_label = tie_label
+        self.n_symmetric = n_symmetric
+        self.n_antisymmetric = n_antisymmetric
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learner(self, kernel: Any, strength: float) -> PairMachine:
+        return PairSVC(
+            self.symmetry,
+            kernel,
+            strength,
+            tol=self.tol,
+            class_weight=self.class_weight,
+            tie_label=self.tie_label,
+            n_symmetric=self.n_symmetric,
+            n_antisymmetric=self.n_antisymmetric,
+            memory_limit=self.memory_limit,
+            verbose=self.verbose,
+        )
+
+    def _losses(self, targets: Vector, weights: Vector) -> Loss:
+        return hinge(targets, weights)
+
+    def _solve(self) -> Solve[Any]:
+        return solve_roughly
+
+
+class PairLogisticCV(_ClassifierSearch):
+    """:class:`~pairity.PairLogistic` with its kernel and C chosen on held-out pairs.
+
+    Parameters and attributes are those of :class:`PairSVCCV`; ``path_tol`` is the largest error
+    of a probability in the fits on folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import PairLogisticCV, Pairs
+    >>> objects = np.random.default_rng(0).normal(size=(20, 2))
+    >>> pairs = Pairs.complete(objects)
+    >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
+    >>> bool(PairLogisticCV("antisymmetric").fit(pairs, y).score(pairs, y) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        symmetry: str = "symmetric",
+        kernel: Any = "auto",
+        Cs: Any = 7,
+        *,
+        cv: Any = None,
+        scoring: str = "log_loss",
+        path_tol: float = 0.02,
+        tol: float = 1e-3,
+        class_weight: Any = None,
+        tie_label: Any = None,
+        n_symmetric: int = 0,
+        n_antisymmetric: int = 0,
+        memory_limit: float | None = None,
+        random_state: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.symmetry = symmetry
+        self.kernel = kernel
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.path_tol = path_tol
+        self.tol = tol
+        self.class_weight = class_weight
+        self.tie_label = tie_label
+        self.n_symmetric = n_symmetric
+        self.n_antisymmetric = n_antisymmetric
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _learner(self, kernel: Any, strength: float) -> PairMachine:
+        return PairLogistic(
+            self.symmetry,
+            kernel,
+            strength,
+            tol=self.tol,
+            class_weight=self.class_weight,
+            tie_label=self.tie_label,
+            n_symmetric=self.n_symmetric,
+            n_antisymmetric=self.n_antisymmetric,
+            memory_limit=self.memory_limit,
+            verbose=self.verbose,
+        )
+
+    def _losses(self, targets: Vector, weights: Vector) -> Loss:
+        return Logistic(targets, weights)
+
+    def _solve(self) -> Solve[Any]:
+        return solve_newton

@@ -1,0 +1,216 @@
+"""``kernel="auto"``: a sum of kernels of different families, weights found on held-out pairs.
+
+Weights start equal (and once more with the best single family in front).  A round fits the sum
+on every fold, looks at the share that each family has in the decisions about *held-out* pairs,
+asks by how much each share should be stretched there, and multiplies its weight by that.  A
+family that only fits noise is stretched by 0; two families that complement each other both stay,
+which a choice of one of them would miss.  The best sum on the way is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.kernels.algebra import Kernel, Scaled, Sum
+from pairity.kernels.classes import project
+from pairity.kernels.scaling import Scaling
+from pairity.kernels.standardized import Rescaled
+from pairity.operators.pair_operator import PairOperator
+from pairity.pairs import Pairs
+from pairity.parity import Parity
+from pairity.tuning.criteria import Criterion
+from pairity.tuning.families import LINEAR, kernel_families
+from pairity.tuning.landmarks import Evaluation, LandmarkRidge, Rows, Split, Vector
+
+__all__ = ["Combination", "choose_combination"]
+
+#: Pairs in whose kernel functions trial models are expanded.
+_LANDMARKS = 500
+#: Rounds from each start, and those after which one way to standardise is given up.
+_ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
+#: A round changes weights by at most these factors, and by this power of what is asked for.
+_LEAST, _MOST, _POWER = 0.05, 5.0, 0.7
+#: Weight of the best single family in the second start.
+_FAVOURITE = 0.7
+#: Smaller shares are dropped from the sum, the linear term excepted: that keeps at least so much.
+_NEGLIGIBLE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """The sum that was chosen, and what was seen on the way.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Weighted sum on standardised features, parameters known; mean diagonal 1.
+    weights : dict
+        Share of each family; they add up to 1.
+    scale : str
+        "columns" or "common": how object features were standardised.
+    loss : float
+        Mean loss of held-out pairs in the trials.
+    family_losses : dict
+        The same for each family alone.
+    n_trials : int
+        Sums that were tried.
+    """
+
+    kernel: Kernel
+    weights: dict[str, float]
+    scale: str
+    loss: float
+    family_losses: dict[str, float]
+    n_trials: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Families:
+    """Fitted kernels of mean diagonal 1, and their values at the landmarks."""
+
+    names: list[str]
+    kernels: list[Kernel]  # on rescaled features, each over its mean diagonal
+    scaling: Scaling
+    matrices: list[NDArray[np.float64]]
+
+
+def choose_combination(
+    pairs: Pairs,
+    targets: Vector,
+    weights: Vector,
+    parity: Parity | None,
+    splits: Sequence[Split],
+    criterion: Criterion,
+    *,
+    random_state: int = 0,
+    say: Callable[[str], None] | None = None,
+) -> Combination:
+    """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum."""
+    landmarks = _landmarks(len(pairs), random_state)
+
+    def ridge_of(families: _Families) -> LandmarkRidge:
+        return LandmarkRidge(
+            families.matrices,
+            landmarks,
+            targets,
+            weights,
+            splits,
+            criterion,
+            has_bias=parity is not Parity.ODD,
+        )
+
+    found = []
+    for scale in _scales(pairs):
+        families = _fit_families(pairs, parity, scale, landmarks)
+        ridge = ridge_of(families)
+        trials = list(_rounds(ridge, _equal(families), _ROUNDS_FOR_SCALE))
+        found.append((min(trial.loss for trial in trials), scale, families, ridge, trials))
+        if say is not None:
+            say(f"kernel, {scale} scale: held-out loss {found[-1][0]:.4f} at first")
+    _, scale, families, ridge, trials = min(found, key=lambda item: item[0])
+    best = _best_sum(families, ridge, scale, trials)
+    if say is not None:
+        shares = ", ".join(f"{name} {share:.2f}" for name, share in best.weights.items())
+        say(f"kernel, {scale} scale: held-out loss {best.loss:.4f} of {shares}")
+    return best
+
+
+def _equal(families: _Families) -> Vector:
+    return np.full(len(families.names), 1.0 / len(families.names))
+
+
+def _landmarks(n_pairs: int, random_state: int) -> Rows:
+    order = np.random.default_rng(random_state).permutation(n_pairs)
+    return np.sort(order[:_LANDMARKS])
+
+
+def _scales(pairs: Pairs) -> tuple[str, ...]:
+    """Both ways to standardise, where they differ."""
+    one, two = (Scaling.of(pairs, scale) for scale in ("columns", "common"))
+    factors = one.object_factor / two.object_factor
+    same = not len(factors) or float(np.ptp(factors)) <= 0.05 * float(factors.max())
+    return ("common",) if same else ("columns", "common")
+
+
+def _fit_families(pairs: Pairs, parity: Parity | None, scale: str, landmarks: Rows) -> _Families:
+    scaling = Scaling.of(pairs, scale)
+    scaled = scaling.apply(pairs)
+    basis = pairs[landmarks].without_unused_objects()
+    names, kernels, matrices = [], [], []
+    for name, kernel in kernel_families(pairs, parity).items():
+        fitted = kernel.fitted_to(scaled)
+        projected = project(Rescaled(fitted, scaling), parity, pairs)
+        size = float(projected.diagonal(pairs).mean())
+        if not size > 0.0:
+            continue
+        matrix = PairOperator(projected, pairs, basis).block(slice(None), slice(None))
+        matrix /= size
+        names.append(name)
+        kernels.append(Scaled(1.0 / size, fitted))
+        matrices.append(matrix)
+    return _Families(names, kernels, scaling, matrices)
+
+
+def _best_sum(
+    families: _Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation]
+) -> Combination:
+    """Go on from the first trials, and once more with the best single family in front."""
+    singles = [ridge.evaluate(one) for one in np.eye(len(families.names))]
+    favourite = int(np.argmin([single.loss for single in singles]))
+    leading = (1.0 - _FAVOURITE) * _equal(families)
+    leading[favourite] += _FAVOURITE
+    following = _asked_for(ridge, first[-1])
+    trials = [*first, *_rounds(ridge, leading, _ROUNDS), singles[favourite]]
+    if following is not None:
+        trials += _rounds(ridge, following, _ROUNDS - len(first))
+    best = min(trials, key=lambda trial: trial.loss)
+    shares = _trimmed(best.weights, families.names)
+    terms = [
+        Scaled(kernel.factor * share, kernel.kernel)
+        for kernel, share in zip(families.kernels, shares, strict=True)
+        if isinstance(kernel, Scaled) and share > 0.0
+    ]
+    total: Kernel = Sum(tuple(terms)) if len(terms) > 1 else terms[0]
+    return Combination(
+        Rescaled(total, families.scaling),
+        {n: float(s) for n, s in zip(families.names, shares, strict=True) if s > 0.0},
+        scale,
+        best.loss,
+        {name: single.loss for name, single in zip(families.names, singles, strict=True)},
+        len(trials) + len(singles) - 1,
+    )
+
+
+def _rounds(ridge: LandmarkRidge, weights: Vector, number: int) -> Iterator[Evaluation]:
+    """Trials, each with weights multiplied by what held-out pairs asked for."""
+    for left in range(number, 0, -1):
+        trial = ridge.evaluate(weights)
+        yield trial
+        following = _asked_for(ridge, trial) if left > 1 else None
+        if following is None:
+            return
+        weights = following
+
+
+def _asked_for(ridge: LandmarkRidge, trial: Evaluation) -> Vector | None:
+    """Weights after a trial; None where no share is worth anything."""
+    asked = ridge.scales(trial)
+    middle = float(asked @ trial.weights) / float(trial.weights.sum())
+    if not middle > 0.0:
+        return None
+    weights = trial.weights * np.clip(asked / middle, _LEAST, _MOST) ** _POWER
+    return weights / weights.sum()
+
+
+def _trimmed(weights: Vector, names: list[str]) -> Vector:
+    """Shares without the negligible ones; the linear term keeps a little."""
+    shares = np.where(weights >= _NEGLIGIBLE * weights.sum(), weights, 0.0)
+    shares = shares / shares.sum()
+    if LINEAR in names:
+        place = names.index(LINEAR)
+        shares[place] = max(shares[place], _NEGLIGIBLE)
+    return shares / shares.sum()

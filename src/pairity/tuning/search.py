@@ -1,0 +1,278 @@
+"""What tuned estimators share: kernels and strengths tried on held-out pairs, the best one kept."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from pairity.calibration.held_out import Data, read_splits
+from pairity.estimators.base import PairMachine
+from pairity.exceptions import CalibrationWarning
+from pairity.kernels.resolve import as_kernel
+from pairity.losses.base import Loss
+from pairity.pairs import Pairs
+from pairity.parity import Parity
+from pairity.progress import Steps, say
+from pairity.solvers.path import Solve
+from pairity.solvers.training import TrainingSet
+from pairity.tuning.combination import Combination, choose_combination
+from pairity.tuning.criteria import Criterion
+from pairity.tuning.folds import HeldOutPath, held_out_path
+from pairity.tuning.results import FoldScores, Scoring, results_table
+
+__all__ = ["PairSearch", "Read"]
+
+Vector = NDArray[np.float64]
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Training pairs as a learner reads them: rows of weight 0 are left out."""
+
+    pairs: Pairs
+    targets: Vector  # signs of a classifier
+    weights: Vector
+    parity: Parity | None
+    splits: list[Split]
+
+    @property
+    def held(self) -> NDArray[np.intp]:
+        """Held-out rows of all folds, one after the other."""
+        return np.concatenate([test for _, test in self.splits])
+
+    @property
+    def shares(self) -> list[Vector]:
+        """Weights of the held-out rows of each fold; one held out k times counts 1/k each time."""
+        times = np.bincount(self.held, minlength=len(self.targets))
+        return [self.weights[test] / times[test] for _, test in self.splits]
+
+
+class PairSearch(BaseEstimator):
+    """Base of estimators that choose kernel and strength on held-out pairs, then fit once more.
+
+    A subclass says which learner it tunes and stores the parameters named here.
+    """
+
+    symmetry: str
+    kernel: Any
+    cv: Any
+    scoring: str
+    path_tol: float
+    random_state: int
+    n_symmetric: int
+    n_antisymmetric: int
+    verbose: bool
+
+    #: Name of the strength (C or alpha) of the learner.
+    _strength: str
+
+    # What a subclass says ---------------------------------------------------------------------
+
+    def _strengths(self) -> Vector:
+        """Values to try."""
+        raise NotImplementedError
+
+    def _learner(self, kernel: Any, strength: float) -> PairMachine:
+        """The estimator with its own parameters."""
+        raise NotImplementedError
+
+    def _losses(self, targets: Vector, weights: Vector) -> Loss:
+        """Losses of strength 1."""
+        raise NotImplementedError
+
+    def _factor(self, strength: float) -> float:
+        """What a strength multiplies the weights of the losses by."""
+        return strength
+
+    def _solve(self) -> Solve[Any]:
+        """A solver for rough solutions."""
+        raise NotImplementedError
+
+    def _criterion(self, parity: Parity | None) -> Criterion:
+        """What the choice of a kernel minimises."""
+        raise NotImplementedError
+
+    def _scorings(self, parity: Parity | None) -> dict[str, Scoring]:
+        """Scores by name, all of them reported."""
+        raise NotImplementedError
+
+    # Fit --------------------------------------------------------------------------------------
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        """Read, try, refit; everything that a fit leaves behind but the class names."""
+        strengths = self._strengths()
+        self._check_kernel()
+        reader = self._learner("linear", float(strengths[0]))
+        read = self._read(reader, X, y, sample_weight, groups)
+        for name in ("n_features_in_", "feature_widths_", "feature_names_in_", "classes_"):
+            if hasattr(reader, name):
+                setattr(self, name, getattr(reader, name))
+        candidates = self._candidates(read)
+        paths = self._paths(candidates, read, strengths)
+        self._tabulate(candidates, paths, read, strengths)
+        best = self.best_params_
+        self.best_estimator_ = self._learner(best["kernel"], best[self._strength])
+        self.best_estimator_.fit(X, y, sample_weight=sample_weight)
+        self.kernel_ = best["kernel"]
+
+    def _read(self, reader: Any, X: Any, y: Any, sample_weight: Any, groups: Any) -> Read:
+        pairs, targets, weights, parity = reader._read_training(X, y, sample_weight)
+        counted = np.flatnonzero(weights > 0.0)
+        # ids tell objects apart where features change from pair to pair
+        data = Data(
+            X if isinstance(X, Pairs) else pairs,
+            np.asarray(targets),
+            None if groups is None else np.asarray(groups),
+            counted,
+        )
+        stratify = parity is not Parity.ODD and hasattr(reader, "classes_")
+        splits = read_splits(self.cv, data, stratify=stratify)
+        if stratify:
+            splits = _with_both_classes(splits, targets[counted])
+        return Read(pairs[counted], targets[counted], weights[counted], parity, splits)
+
+    def _check_kernel(self) -> None:
+        listed = isinstance(self.kernel, list | tuple)
+        if listed and not len(self.kernel):
+            raise ValueError("got no kernels to try; expected at least one, or 'auto'.")
+        for kernel in self.kernel if listed else [self.kernel]:
+            if not (isinstance(kernel, str) and kernel == "auto"):
+                as_kernel(kernel)
+
+    def _candidates(self, read: Read) -> list[Any]:
+        """Kernels to try; "auto" stands for the best combination of families."""
+        given = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
+        self.combination_: Combination | None = None
+        found = []
+        for kernel in given:
+            if isinstance(kernel, str) and kernel == "auto":
+                self.combination_ = choose_combination(
+                    read.pairs,
+                    read.targets,
+                    read.weights,
+                    read.parity,
+                    read.splits,
+                    self._criterion(read.parity),
+                    random_state=int(self.random_state),
+                    say=say if self.verbose else None,
+                )
+                kernel = self.combination_.kernel
+            found.append(kernel)
+        return found
+
+    def _paths(self, candidates: list[Any], read: Read, strengths: Vector) -> list[HeldOutPath]:
+        factors = [self._factor(float(strength)) for strength in strengths]
+        n_fits = len(candidates) * len(strengths) * len(read.splits)
+        steps = Steps(f"validation, {n_fits} fits", n_fits) if self.verbose else None
+        paths = []
+        for kernel in candidates:
+            learner = self._learner(kernel, float(strengths[0]))
+            loss = self._losses(read.targets, read.weights)
+            data: TrainingSet[Any] = learner._training_set(read.pairs, loss, read.parity)
+            options = replace(
+                learner._options(10_000_000), tol=float(self.path_tol), rough=True, callback=None
+            )
+            options = replace(options, report=None, say=None)
+            paths.append(held_out_path(data, read.splits, factors, options, self._solve(), steps))
+        return paths
+
+    def _tabulate(
+        self, candidates: list[Any], paths: list[HeldOutPath], read: Read, strengths: Vector
+    ) -> None:
+        """Scores of all settings, the best of them, and its held-out decisions."""
+        targets, weights = [read.targets[test] for _, test in read.splits], read.shares
+        scorings = self._scorings(read.parity)
+        settings: list[FoldScores] = []
+        extra: dict[str, list[float]] = {f"mean_test_{name}": [] for name in scorings}
+        for kernel, path in zip(candidates, paths, strict=True):
+            for place, strength in enumerate(strengths):
+                decisions = [fold[place] for fold in path.decisions]
+                scores = {name: f(decisions, targets, weights) for name, f in scorings.items()}
+                for name, values in scores.items():
+                    mean = np.nan if np.isnan(values).all() else float(np.nanmean(values))
+                    extra[f"mean_test_{name}"].append(mean)
+                params = {"kernel": kernel, self._strength: float(strength)}
+                settings.append(FoldScores(params, scores[self.scoring], path.seconds[place]))
+        table = results_table(settings, {name: np.array(v) for name, v in extra.items()})
+        self.cv_results_ = table
+        self.n_splits_ = len(read.splits)
+        self.best_index_ = int(np.nanargmax(table["mean_test_score"]))
+        self.best_score_ = float(table["mean_test_score"][self.best_index_])
+        self.best_params_ = dict(settings[self.best_index_].params)
+        kernel, place = divmod(self.best_index_, len(strengths))
+        self.held_out_rows_ = read.held
+        self.held_out_decisions_ = np.concatenate([d[place] for d in paths[kernel].decisions])
+        self._held_out = read.targets[read.held], np.concatenate(weights)
+        if self.verbose:
+            say(
+                f"best of {len(settings)}: {self._strength} {self.best_params_[self._strength]:g},"
+                f" score {self.best_score_:.4g}"
+            )
+
+    # What the kept model offers ----------------------------------------------------------------
+
+    def _kept(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_
+
+    @property
+    def support_(self) -> NDArray[np.intp]:
+        """Rows with nonzero dual variables of the model that was kept."""
+        return self._kept().support_
+
+    @property
+    def support_pairs_(self) -> Pairs:
+        """The support pairs of the model that was kept."""
+        return self._kept().support_pairs_
+
+    @property
+    def dual_coef_(self) -> Vector:
+        """Coefficients of the support rows of the model that was kept."""
+        return self._kept().dual_coef_
+
+    @property
+    def intercept_(self) -> float:
+        """Bias; exactly 0.0 in the antisymmetric case."""
+        return self._kept().intercept_
+
+    @property
+    def objective_(self) -> float:
+        """Optimal value of the dual of the model that was kept."""
+        return self._kept().objective_
+
+    @property
+    def certificate_(self) -> Any:
+        """Certificate of the model that was kept."""
+        return self._kept().certificate_
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of the fit that was kept."""
+        return self._kept().n_iter_
+
+
+def _with_both_classes(splits: Sequence[Split], targets: Vector) -> list[Split]:
+    """Folds whose training rows hold both labels; the others cannot be fitted."""
+    kept = [split for split in splits if len(np.unique(targets[split[0]])) == 2]
+    if not kept:
+        raise ValueError(
+            "got one class only in the training pairs of every fold; expected both: use stratified"
+            " folds, cv=PairKFold(5, stratify=True), or more pairs of the rare class."
+        )
+    if len(kept) < len(splits):
+        warnings.warn(
+            f"{len(splits) - len(kept)} of {len(splits)} folds train on one class only and are left"
+            " out of the search; stratified folds share out the rare class:"
+            " cv=PairKFold(5, stratify=True).",
+            CalibrationWarning,
+            stacklevel=5,
+        )
+    return kept
