@@ -13,7 +13,14 @@ import cases
 import naive
 import pairity.explain.influence as influence
 from learners import LEARNERS
-from pairity import ObjectTransformer, PairRidge, Pairs, PairSVC
+from pairity import (
+    CalibratedPairClassifier,
+    ObjectTransformer,
+    PairRidge,
+    Pairs,
+    PairSVC,
+    PairSVCCV,
+)
 from pairity.explain import contributions, influential_pairs
 from pairity.kernels import Gaussian, Mixed
 from pairity.parity import SYMMETRIES
@@ -141,6 +148,19 @@ def test_pipelines_and_searches():
     assert found.asked[0].tolist() == pairs.ids[pairs.first[:4]].tolist()
     assert found.training[0][0, 0] == pairs.ids[pairs.first[found.rows[0, 0]]]
     assert np.abs(found.rest).max() < 1e-12
+
+
+def test_tuned_and_calibrated_models():
+    """What is explained is the decision of the learner inside."""
+    pairs = cases.random_pairs(1, n=40, m=12)
+    y = np.where(pairs.objects[pairs.first, 0] > pairs.objects[pairs.second, 0], 1, -1)
+    tuned = PairSVCCV("antisymmetric", Gaussian(1.0), Cs=[1.0], cv=PairKFold(2)).fit(pairs, y)
+    calibrated = CalibratedPairClassifier(PairSVC("antisymmetric", Gaussian(1.0))).fit(pairs, y)
+    for model, inner in [(tuned, tuned.best_estimator_), (calibrated, calibrated.estimator_)]:
+        found = influential_pairs(model, pairs[:4], n=100)
+        assert np.array_equal(found.decisions, inner.decision_function(pairs[:4]))
+        total = found.contributions.sum(axis=1) + found.intercept
+        assert np.allclose(total, found.decisions, atol=1e-12)
 
 
 def test_wide_rows_are_explained_too():

@@ -17,20 +17,23 @@ __all__ = ["fitted_function", "values_of"]
 
 
 def fitted_function(model: Any, X: Any) -> tuple[PairMachine, PairModel, Pairs]:
-    """The learner inside a pipeline or a search, its function, and the pairs as it sees them."""
+    """The learner inside a pipeline, search or calibration, its function, the pairs it sees."""
     while True:
         if isinstance(model, Pipeline):
             X = model[:-1].transform(X) if len(model) > 1 else X
             model = model[-1]
         elif hasattr(model, "best_estimator_"):
             model = model.best_estimator_
+        elif hasattr(model, "estimator_"):
+            model = model.estimator_
         else:
             break
     function = getattr(model, "_model", None)
     if not isinstance(model, PairMachine) or not isinstance(function, PairModel):
         raise ValueError(
             f"got {model!r}, which holds no fitted function of pairs; expected a fitted PairSVC or"
-            " another learner of pairs, or a pipeline or a search around one: call fit first."
+            " another learner of pairs, or a pipeline, search or calibration around one: call fit"
+            " first."
         )
     return model, function, read_pairs(model, X, reset=False)
 
