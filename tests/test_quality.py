@@ -21,7 +21,7 @@ from experiments.quality.measure import kept_or_measured, measure
 from experiments.quality.measures import accuracy, averaged, log_loss, scores, violation
 from experiments.quality.method import problem_of
 from experiments.quality.methods import OURS
-from experiments.quality.ours import Automatic, fit_stand_in
+from experiments.quality.ours import Automatic
 from experiments.quality.plain import View, view_names
 from experiments.quality.splits import thinned
 from experiments.quality.task import DATA, SETTINGS, Task
@@ -290,10 +290,10 @@ def test_every_method_learns_a_tiny_task(symmetry):
             assert found["violation"]["largest"] < 1e-2
 
 
-def test_the_stand_in_obeys_the_swap_to_the_last_bit():
+def test_our_model_obeys_the_swap_to_the_last_bit():
     task = tiny_task()
     train, test = task.outer_splits()[0]
-    model = fit_stand_in(problem_of(task, train))
+    model = Automatic().fit(problem_of(task, train))
     pairs = task.pairs[test]
     there, back = model.probability(pairs), model.probability(pairs.swap())
     assert (there + back == 1.0).all()
@@ -366,7 +366,3 @@ def test_the_page_shows_what_was_measured():
     assert all(
         row["violation"]["largest"] == 0.0 for row in results["results"] if row["method"] == OURS
     )
-
-
-def test_our_model_says_which_it_is():
-    assert Automatic().describe().startswith("pairity ")

@@ -18,7 +18,7 @@ from experiments.quality.task import Task
 from pairity import Pairs
 
 #: Penalties, and factors of gamma = 1 / (columns x variance).
-PENALTIES, WIDTHS = (0.1, 1.0, 10.0), (0.1, 0.5)
+PENALTIES, WIDTHS = (1.0, 10.0, 0.1), (0.5, 0.1)
 #: Most pairs of a fit while tuning and in the end; more are left out at random.
 TUNING_PAIRS, PAIRS = 1000, 4000
 
@@ -127,9 +127,9 @@ def some_rows(number: int, most: int) -> Rows:
 
 
 def sigmoid_through(decisions: Vector, truth: np.ndarray, odd: bool) -> tuple[float, float]:
-    """Platt's slope and offset; without offset where labels are antisymmetric."""
+    """Platt's slope, not below 0, and offset; no offset where labels are antisymmetric."""
     spread = float(np.std(decisions)) or 1.0
     model = LogisticRegression(C=1e4, fit_intercept=not odd)
     model.fit(decisions[:, np.newaxis] / spread, truth)
     offset = 0.0 if odd else float(model.intercept_[0])
-    return float(model.coef_[0, 0]) / spread, offset
+    return max(0.0, float(model.coef_[0, 0]) / spread), offset
