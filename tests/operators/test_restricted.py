@@ -1,0 +1,52 @@
+"""Operators on some pairs, and held in memory, against the plain one."""
+
+import numpy as np
+import pytest
+
+import cases
+from pairity.kernels import Gaussian, Tensor
+from pairity.operators.pair_operator import PairOperator
+from pairity.operators.restricted import Resident, Restricted
+
+
+@pytest.fixture(params=["plain", "resident"])
+def operator(request):
+    plain = PairOperator(Tensor(Gaussian(1.1)), cases.random_pairs(0, n=15).compact())
+    return plain if request.param == "plain" else Resident(plain)
+
+
+def test_a_restriction_is_a_part_of_the_matrix(operator):
+    chosen = np.array([2, 3, 7, 11])
+    part = Restricted(operator, chosen)
+    whole = PairOperator(Tensor(Gaussian(1.1)), operator.left).block(slice(None), slice(None))
+    expected = whole[np.ix_(chosen, chosen)]
+    vector = np.array([0.5, 0.0, -1.0, 2.0])
+    np.testing.assert_allclose(part.block(slice(None), slice(None)), expected, atol=1e-14)
+    np.testing.assert_allclose(part.block(np.array([1]), np.array([0, 3])), expected[1:2, [0, 3]])
+    np.testing.assert_allclose(part.rows(np.array([2])), expected[2:3], atol=1e-14)
+    np.testing.assert_allclose(part.product(vector), expected @ vector, atol=1e-14)
+    np.testing.assert_allclose(part.diagonal(), np.diag(expected), atol=1e-14)
+    np.testing.assert_allclose(part.everywhere(vector), whole[:, chosen] @ vector, atol=1e-13)
+    assert part.shape == (4, 4)
+    assert len(part.left) == 4
+
+
+def test_a_resident_matrix_fills_the_array_given(operator):
+    if not isinstance(operator, Resident):
+        pytest.skip("about matrices in memory")
+    out = np.empty((2, 3))
+    rows, columns = np.array([1, 4]), np.array([0, 5, 9])
+    assert operator.block(rows, columns, out) is out
+    np.testing.assert_allclose(out, operator.block(slice(None), slice(None))[np.ix_(rows, columns)])
+    sparse, full = np.zeros(15), np.ones(15)
+    sparse[3] = 2.0
+    matrix = operator.block(slice(None), slice(None))
+    np.testing.assert_allclose(operator.product(sparse), matrix @ sparse)
+    np.testing.assert_allclose(operator.product(full), matrix @ full)
+
+
+def test_structure_is_that_of_all_objects(operator):
+    part = Restricted(operator, np.array([0, 1]))
+    assert part.structure is not None
+    assert part.spectral_grid is operator.spectral_grid
+    assert part.structure.gram.shape == (operator.left.n_objects,) * 2

@@ -1,0 +1,115 @@
+"""Decisions on folds along a path, against models fitted one by one."""
+
+import numpy as np
+import pytest
+
+import cases
+from pairity import PairLogistic, PairLogisticCV, PairRidge, PairRidgeCV, PairSVC, PairSVCCV
+from pairity.kernels import Gaussian, Tensor
+from pairity.selection import ObjectKFold, PairKFold
+
+CS = (0.1, 1.0, 10.0)
+
+
+def labelled(seed, symmetry, n=60, m=14):
+    pairs = cases.distinct_pairs(seed, n=n, m=m, widths=(3, 1, 1))
+    score = pairs.objects[:, 0]
+    first, second = score[pairs.first], score[pairs.second]
+    value = first - second if symmetry == "antisymmetric" else first * second
+    rng = np.random.default_rng(seed)
+    return pairs, value + 0.3 * rng.normal(size=n)
+
+
+def fitted_one_by_one(make, pairs, y, splits, method):
+    """Decisions about held-out rows by plain fits, fold after fold."""
+    return np.concatenate(
+        [getattr(make().fit(pairs[train], y[train]), method)(pairs[test]) for train, test in splits]
+    )
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric", "none"])
+@pytest.mark.parametrize("kernel", [Gaussian(1.5), Gaussian(1.5) + Tensor(Gaussian(0.7))], ids=str)
+def test_decisions_of_folds_are_those_of_plain_fits(symmetry, kernel):
+    pairs, value = labelled(1, symmetry)
+    y = np.where(value > 0, 1, -1)
+    splits = list(PairKFold(3, new=(0, 1, 2)).split(pairs, y))
+    search = PairSVCCV(symmetry, kernel, CS, cv=splits, path_tol=1e-6).fit(pairs, y)
+    C = search.best_params_["C"]
+    expected = fitted_one_by_one(
+        lambda: PairSVC(symmetry, kernel, C, tol=1e-6), pairs, y, splits, "decision_function"
+    )
+    np.testing.assert_allclose(search.held_out_decisions_, expected, atol=2e-5)
+    assert np.array_equal(search.held_out_rows_, np.concatenate([test for _, test in splits]))
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
+def test_a_dense_grid_is_followed_too(symmetry):
+    """All pairs of 80 objects: rounds on the grid of all objects, whatever the fold."""
+    rng = np.random.default_rng(0)
+    from pairity import Pairs
+
+    pairs = Pairs.complete(rng.normal(size=(80, 4)))
+    matrix = rng.normal(size=(4, 4))
+    matrix = matrix - matrix.T if symmetry == "antisymmetric" else matrix + matrix.T
+    x = pairs.objects
+    y = np.where(np.einsum("ni,ij,nj->n", x[pairs.first], matrix, x[pairs.second]) > 0, 1, -1)
+    splits = list(ObjectKFold(3).split(pairs, y))
+    search = PairSVCCV(symmetry, Gaussian(3.0), [1.0], cv=splits, path_tol=1e-3).fit(pairs, y)
+    expected = fitted_one_by_one(
+        lambda: PairSVC(symmetry, Gaussian(3.0), 1.0), pairs, y, splits, "decision_function"
+    )
+    np.testing.assert_allclose(search.held_out_decisions_, expected, atol=0.02)
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
+def test_logistic_and_ridge_follow_their_paths(symmetry):
+    pairs, value = labelled(2, symmetry)
+    y = np.where(value > 0, 1, -1)
+    splits = list(PairKFold(3, new=(0, 1, 2)).split(pairs, y))
+    search = PairLogisticCV(symmetry, Gaussian(1.5), CS, cv=splits, path_tol=1e-9).fit(pairs, y)
+    expected = fitted_one_by_one(
+        lambda: PairLogistic(symmetry, Gaussian(1.5), search.best_params_["C"], tol=1e-9),
+        pairs,
+        y,
+        splits,
+        "decision_function",
+    )
+    np.testing.assert_allclose(search.held_out_decisions_, expected, atol=1e-6)
+    ridge = PairRidgeCV(symmetry, Gaussian(1.5), CS, cv=splits).fit(pairs, value)
+    expected = fitted_one_by_one(
+        lambda: PairRidge(symmetry, Gaussian(1.5), ridge.best_params_["alpha"], fit_intercept=True),
+        pairs,
+        value,
+        splits,
+        "predict",
+    )
+    np.testing.assert_allclose(ridge.held_out_decisions_, expected, atol=1e-9)
+
+
+def test_a_held_out_label_does_not_touch_its_own_decision():
+    pairs, value = labelled(3, "antisymmetric")
+    y = np.where(value > 0, 1, -1)
+    splits = list(PairKFold(3, new=(0, 1, 2)).split(pairs, y))
+    flipped = y.copy()
+    flipped[splits[1][1]] *= -1
+    one, two = (
+        PairSVCCV("antisymmetric", Gaussian(1.0), [1.0], cv=splits).fit(pairs, labels)
+        for labels in (y, flipped)
+    )
+    place = np.isin(one.held_out_rows_, splits[1][1])
+    assert np.array_equal(one.held_out_decisions_[place], two.held_out_decisions_[place])
+    assert not np.array_equal(one.held_out_decisions_[~place], two.held_out_decisions_[~place])
+
+
+def test_rows_of_weight_zero_are_not_there():
+    pairs, value = labelled(4, "antisymmetric")
+    y = np.where(value > 0, 1, -1)
+    weights = np.ones(len(y))
+    weights[::4] = 0.0
+    kept = weights > 0
+    one = PairSVCCV("antisymmetric", Cs=CS, tol=1e-9).fit(pairs, y, sample_weight=weights)
+    two = PairSVCCV("antisymmetric", Cs=CS, tol=1e-9).fit(pairs[kept], y[kept])
+    assert one.best_params_["C"] == two.best_params_["C"]
+    np.testing.assert_allclose(
+        one.decision_function(pairs), two.decision_function(pairs), atol=1e-6
+    )
