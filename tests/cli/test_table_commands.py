@@ -1,7 +1,9 @@
 """fit, predict, rank, inspect and check: what they write is what the library says."""
 
 import json
+import re
 import shlex
+from pathlib import Path
 
 import click
 import numpy as np
@@ -17,6 +19,7 @@ from tables_made import FIT_GAMES, FIT_RECORDS  # noqa: E402
 import pairity  # noqa: E402
 from pairity import Pairs, PairSVC  # noqa: E402
 from pairity.cli.app import main  # noqa: E402
+from pairity.cli.config import read_config  # noqa: E402
 from pairity.files import read_model_file  # noqa: E402
 from pairity.kernels import Gaussian, Linear  # noqa: E402
 from pairity.ranking import group_objects, rank_objects  # noqa: E402
@@ -417,17 +420,24 @@ def test_check_finds_what_fit_refuses(pairs, objects, problem, tmp_path, monkeyp
 # Examples in the help ---------------------------------------------------------------------------
 
 
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
+
+
+def commands_in(text):
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.strip().startswith("pairity "):
+            yield shlex.split(line)[1:]
+
+
 def examples():
-    for name, command in [("", main), *main.commands.items()]:
-        text = (command.epilog or "").replace("\\\n", " ")
-        for line in text.splitlines():
-            if line.strip().startswith("pairity "):
-                yield pytest.param(
-                    shlex.split(line)[1:], id=f"{name or 'pairity'}: {line.strip()[:40]}"
-                )
+    """Commands in the help texts and in the guide."""
+    texts = [command.epilog or "" for command in (main, *main.commands.values())]
+    blocks = re.findall(r"```\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    found = [command for text in (*texts, *blocks) for command in commands_in(text)]
+    return [pytest.param(command, id=" ".join(command)[:60]) for command in found]
 
 
-@pytest.mark.parametrize("arguments", list(examples()))
+@pytest.mark.parametrize("arguments", examples())
 def test_examples_in_the_help_are_commands(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "season.toml").write_text(
@@ -437,6 +447,19 @@ def test_examples_in_the_help_are_commands(arguments, tmp_path, monkeypatch):
     with click.Context(main, info_name="pairity") as parent:
         context = command.make_context(arguments[0], arguments[1:], parent=parent)
     assert context.params
+
+
+def test_the_guide_has_a_file_of_options(tmp_path):
+    (block,) = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (tmp_path / "c.toml").write_text(block)
+    with click.Context(main, info_name="pairity"):
+        options = {
+            name: read_config(tmp_path / "c.toml", main.commands[name])
+            for name in ("fit", "predict")
+        }
+    assert options["fit"]["tune"] is True
+    assert options["fit"]["first"] == options["predict"]["first"] == "left"
+    assert options["predict"]["output"] == "predictions.csv"
 
 
 def test_every_command_has_examples():

@@ -21,7 +21,7 @@ def make_estimator(settings: FitSettings, *, identity: bool) -> Any:
     estimator = _tuned(settings) if settings.tune else _plain(settings, identity)
     if settings.draw is not None:
         return pairity.PairDrawClassifier(estimator)
-    if settings.probabilities and settings.learner != "logistic":
+    if settings.probabilities and not hasattr(estimator, "predict_proba"):
         return pairity.CalibratedPairClassifier(estimator)
     return estimator
 
@@ -71,4 +71,4 @@ def _tuned(settings: FitSettings) -> Any:
         expected = f"one of {', '.join(there)}" if there else "--C or --alpha and a --kernel"
         raise InputError(f"got --tune for --learner {settings.learner}; expected {expected}.")
     kernel = "auto" if settings.kernel is None else parse_kernel(settings.kernel)
-    return tuned(symmetry=settings.symmetry, kernel=kernel)
+    return tuned(symmetry=settings.symmetry, kernel=kernel, verbose=settings.verbose)

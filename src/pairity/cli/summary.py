@@ -11,8 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pairity.kernels.resolve import as_kernel
-
 __all__ = ["describe_model", "innermost", "print_json", "print_summary"]
 
 #: Entries of a list that people get to see.
@@ -21,32 +19,26 @@ _MOST_SHOWN = 12
 
 def innermost(model: Any) -> Any:
     """The fitted machine inside wrappers, searches and pipelines."""
-    while not hasattr(model, "certificate_"):
-        for name in ("estimator_", "best_estimator_"):
-            if hasattr(model, name):
-                model = getattr(model, name)
-                break
-        else:
-            if not getattr(model, "steps", None):
-                return model
-            model = model.steps[-1][1]
-    return model
+    while True:
+        inside = getattr(model, "estimator_", getattr(model, "best_estimator_", None))
+        if inside is None and getattr(model, "steps", None):
+            inside = model.steps[-1][1]
+        if inside is None:
+            return model
+        model = inside
 
 
 def describe_model(model: Any) -> dict[str, Any]:
     """Learner, kernel, support, certificate."""
     machine = innermost(model)
-    found: dict[str, Any] = {"estimator": _names(model, machine)}
+    found: dict[str, Any] = {"estimator": _names(model)}
     for name in ("symmetry", "C", "alpha"):
         if hasattr(machine, name):
             found[name] = getattr(machine, name)
     fitted = getattr(machine, "_model", None)
-    found["kernel"] = repr(fitted.kernel if fitted is not None else as_kernel(machine.kernel))
-    for owner in (model, machine):
-        if hasattr(owner, "best_params_"):
-            found["chosen"] = {name: _plain(value) for name, value in owner.best_params_.items()}
-        if hasattr(owner, "best_score_"):
-            found["validation score"] = float(owner.best_score_)
+    if fitted is not None:
+        found["kernel"] = repr(fitted.kernel)
+    found |= _describe_search(model)
     if hasattr(model, "classes_"):
         found["labels"] = [_plain(label) for label in model.classes_.tolist()]
     if hasattr(machine, "feature_widths_"):
@@ -72,10 +64,32 @@ def describe_model(model: Any) -> dict[str, Any]:
     return found
 
 
-def _names(model: Any, machine: Any) -> str:
+def _describe_search(model: Any) -> dict[str, Any]:
+    """What a search chose, and how good that is on held-out pairs."""
+    while not hasattr(model, "cv_results_"):
+        model = getattr(model, "estimator_", None)
+        if model is None:
+            return {}
+    found: dict[str, Any] = {}
+    combination = getattr(model, "combination_", None)
+    if combination is not None:
+        found["shares of kernels"] = dict(combination.weights)
+    scores = {
+        name.removeprefix("mean_test_").replace("_", " "): float(values[model.best_index_])
+        for name, values in model.cv_results_.items()
+        if name.startswith("mean_test_") and name != "mean_test_score"
+    }
+    found["held-out scores"] = scores or float(model.best_score_)
+    return found
+
+
+def _names(model: Any) -> str:
+    """Names of an estimator and of what is inside, outermost first."""
     names = [type(model).__name__]
-    if machine is not model:
-        names.append(type(machine).__name__)
+    for name in ("estimator_", "best_estimator_"):
+        if hasattr(model, name):
+            names.append(_names(getattr(model, name)))
+            break
     return " of ".join(names)
 
 
