@@ -132,7 +132,8 @@ class _Run:
         """Rounds until the violation is small enough; whether the result is worth starting from."""
         next_check, violation = 0, np.inf
         worth_checking = _WORTH_CHECKING * self.tol
-        for rounds in range(1, _MOST_ROUNDS + 1):
+        most_rounds = _MOST_ROUNDS // 2 if self.options.rough else _MOST_ROUNDS
+        for rounds in range(1, most_rounds + 1):
             self.rounds = rounds
             before = self.feasible.copy() if rounds % _ROUNDS_BETWEEN_STEP_CHANGES == 0 else None
             self._project(self.point)
@@ -147,7 +148,7 @@ class _Run:
                 if self._exact_violation() <= _GOOD_ENOUGH * self.tol:
                     return True
                 next_check = rounds + _ROUNDS_BETWEEN_CHECKS
-                worth_checking = _NEXT_CHECK * violation
+                worth_checking = max(_NEXT_CHECK * violation, 0.5 * self.tol)
             if rounds == _ROUNDS_TO_SHOW_PROMISE and violation > _USEFUL * self.scale:
                 return False
             residual = self.dtype(_OVER_RELAXATION) * (smooth - self.feasible)
