@@ -164,6 +164,16 @@ def test_probabilities_and_draws(games):
     assert (out["label"] == frame["outcome"]).mean() > 0.6
 
 
+def test_tuned(games):
+    options = [*WITH_PLAYERS, "--tune", "--kernel", "linear", "--output", "m.pairity", "--json"]
+    content = json.loads(run("fit", "games.csv", *options).stdout)
+    assert content["estimator"] == "PairSVCCV of PairSVC"
+    assert 0.5 < content["held-out scores"]["accuracy"] <= 1.0
+    run("predict", "m.pairity", "games.csv", "--output", "out.csv")
+    assert "probability 1" in read_table(games / "out.csv").columns
+    assert run("inspect", "m.pairity").stdout.count("held-out scores") == 1
+
+
 def test_new_objects(games):
     run("fit", "games.csv", *WITH_PLAYERS, "--output", "m.pairity")
     new = tables_made.make_players(seed=9)

@@ -23,9 +23,12 @@ from pairity import (
     CalibratedPairClassifier,
     ObjectTransformer,
     PairDrawClassifier,
+    PairLogisticCV,
     PairRidge,
+    PairRidgeCV,
     Pairs,
     PairSVC,
+    PairSVCCV,
 )
 from pairity.exceptions import ModelFileError, PairityWarning
 from pairity.files import ModelMetadata, read_model_file, register
@@ -435,6 +438,24 @@ def test_probabilities(symmetry, method, tmp_path):
     model.fit(train[half], labels[half])
     again.fit(train[half], labels[half])
     assert (again.predict_proba(new) == model.predict_proba(new)).all()
+
+
+@pytest.mark.parametrize("kernel", ["auto", [Gaussian(1.0), "linear"]], ids=["auto", "listed"])
+@pytest.mark.parametrize("search", [PairSVCCV, PairLogisticCV, PairRidgeCV])
+def test_tuned_models(search, kernel, tmp_path):
+    train, new = cases.random_pairs(31, n=60, m=12), cases.random_pairs(32)
+    lead = train.objects[train.first, 0] - train.objects[train.second, 0]
+    strengths = {"alphas" if search is PairRidgeCV else "Cs": [0.1, 1.0]}
+    model = search("antisymmetric", kernel, **strengths)
+    model.fit(train, lead if search is PairRidgeCV else np.where(lead > 0, 1, -1))
+    again = through_a_file(model, tmp_path)
+    assert (again.predict(new) == model.predict(new)).all()
+    assert again.best_params_["kernel"] == again.kernel_
+    assert again.certificate_ == model.certificate_
+    assert repr(again.cv_results_) == repr(model.cv_results_)
+    if search is not PairRidgeCV:
+        assert (again.decision_function(new) == model.decision_function(new)).all()
+        assert (again.predict_proba(new) == model.predict_proba(new)).all()
 
 
 def test_three_outcomes(tmp_path, rng):
