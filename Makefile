@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check format reproduce graphs quality bench bench-full dist clean
+.PHONY: help setup demo test check format reproduce graphs quality bench bench-full docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -23,13 +23,13 @@ demo: $(STAMP)  ## train, validate and predict on embedded real data, both symme
 	$(BIN)/pairity demo --output build/demo --force
 
 check: $(STAMP)  ## format, lint, types
-	$(BIN)/ruff format --check src tests benchmarks experiments examples
-	$(BIN)/ruff check src tests benchmarks experiments examples
+	$(BIN)/ruff format --check src tests benchmarks experiments examples docs/making
+	$(BIN)/ruff check src tests benchmarks experiments examples docs/making
 	$(BIN)/mypy
 
 format: $(STAMP)  ## reformat and fix what ruff can fix
-	$(BIN)/ruff format src tests benchmarks experiments examples
-	$(BIN)/ruff check --fix src tests benchmarks experiments examples
+	$(BIN)/ruff format src tests benchmarks experiments examples docs/making
+	$(BIN)/ruff check --fix src tests benchmarks experiments examples docs/making
 
 test: check  ## check, then all tests on both cores
 	$(BIN)/python -m pytest --numprocesses 2
@@ -48,6 +48,14 @@ quality: $(STAMP)  ## the automatic model beside trees, SVC and others on real t
 bench bench-full: $(STAMP)  ## side by side with peers, ratios first
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks $(BENCH)
+
+docs: $(STAMP)  ## the site in build/site; no network once its tools are installed
+	@$(BIN)/python -c 'import material, mkdocs, mkdocstrings_handlers.python' 2> /dev/null || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
+	$(BIN)/python -m docs.making.tables
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m docs.making.outside build/site
+	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server --directory build/site"
 
 dist: $(STAMP)  ## wheel and source archive in dist/
 	rm -rf dist

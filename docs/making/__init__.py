@@ -1,0 +1,1 @@
+"""What ``make docs`` needs beside MkDocs: tables and pictures from results, docstrings, checks."""

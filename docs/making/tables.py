@@ -1,0 +1,123 @@
+"""``python -m docs.making.tables``: bring the tables of pages up to date with the result files.
+
+Pages hold their tables between two marks, so that they can be read in the repository as well;
+what stands between them is computed here from ``benchmarks/results`` and ``experiments/results``
+and from nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.report import PUBLISHED, growth_exponent, ratios
+from experiments.quality import report as quality
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHMARKS = ROOT / "benchmarks" / "results"
+QUALITY = ROOT / "experiments" / "results" / "quality.json"
+#: The tables of a page stand between these two lines.
+BEGIN, END = quality.BEGIN, quality.END
+
+
+def runs() -> list[dict]:
+    """Every run of ``make bench`` that is kept, the general one first."""
+    paths = sorted(BENCHMARKS.glob("*.json"), key=lambda path: (path.stem != "bench", path.stem))
+    return [{"name": path.stem, **json.loads(path.read_text(encoding="utf-8"))} for path in paths]
+
+
+def benchmark_tables() -> str:
+    """Ratios, growth and measurements of every run."""
+    lines: list[str] = []
+    for run in runs():
+        lines += [f"### Run `{run['name']}`", "", *_comparison(run["rows"]), *_growth(run["rows"])]
+        lines += [*_measurements(run["rows"]), *_machine(run["machine"])]
+    return "\n".join(lines)
+
+
+def _table(header: list[str], rows: list[list[str]]) -> list[str]:
+    lines = [header, ["---"] * len(header), *rows]
+    return ["| " + " | ".join(cells) + " |" for cells in lines] + [""]
+
+
+def _comparison(rows: list[dict]) -> list[str]:
+    """How many times longer the peers take."""
+    predictions = {(task, system): ratio for task, system, ratio in ratios(rows, "predict_seconds")}
+    found = [
+        [task, system, ratio, predictions.get((task, system), "")]
+        for task, system, ratio in ratios(rows)
+    ]
+    for row in rows:
+        if row["task"] in PUBLISHED:
+            seconds, source = PUBLISHED[row["task"]]
+            ratio = f"{seconds / row['fit_seconds']:,.0f}x"
+            found.append([row["task"], f"published ({source})", ratio, ""])
+    if not found:
+        return []
+    return _table(["work", "peer", "training takes", "prediction takes"], found)
+
+
+def _growth(rows: list[dict]) -> list[str]:
+    found = {name: growth_exponent(rows, name) for name in ("pairity", "scikit-learn")}
+    shown = [f"{name} {value:.2f}" for name, value in found.items() if value is not None]
+    if not shown:
+        return []
+    return [f"Training time grows as a power of the number of pairs: {', '.join(shown)}.", ""]
+
+
+def _measurements(rows: list[dict]) -> list[str]:
+    columns: dict[str, Callable[[dict], str]] = {
+        "work": lambda row: row["task"],
+        "system": lambda row: row["system"],
+        "pairs": lambda row: f"{row['n_pairs']:,}",
+        "training, s": lambda row: (
+            ("> " if row.get("unfinished") else "") + f"{row['fit_seconds']:.3g}"
+        ),
+        "KKT violation": lambda row: _shown(row, "violation", ".1e"),
+        "peak, MB": lambda row: _shown(row, "peak_mb", ".0f"),
+        "prediction, s": lambda row: _shown(row, "predict_seconds", ".3g"),
+    }
+    return _table(list(columns), [[cell(row) for cell in columns.values()] for row in rows])
+
+
+def _shown(row: dict, key: str, form: str) -> str:
+    return format(row[key], form) if key in row else ""
+
+
+def _machine(machine: dict) -> list[str]:
+    return ["Machine: " + ", ".join(f"{key} {value}" for key, value in machine.items()) + ".", ""]
+
+
+def quality_tables() -> str | None:
+    """The tables of ``make quality``; None before its first whole run."""
+    if not QUALITY.exists():
+        return None
+    return quality.markdown(json.loads(QUALITY.read_text(encoding="utf-8")))
+
+
+#: Pages with tables, and what computes them.
+PAGES: dict[str, Callable[[], str | None]] = {
+    "benchmarks.md": benchmark_tables,
+    "quality.md": quality_tables,
+}
+
+
+def updated(page: Path, tables: str | None) -> str:
+    """The text of a page with its tables as they should be."""
+    text = page.read_text(encoding="utf-8")
+    return text if tables is None else quality.with_tables(text, tables)
+
+
+def main() -> None:
+    """Rewrite the pages whose tables are out of date."""
+    for name, tables in PAGES.items():
+        page = ROOT / "docs" / name
+        text = updated(page, tables())
+        if text != page.read_text(encoding="utf-8"):
+            page.write_text(text, encoding="utf-8")
+            print(f"tables of {page.relative_to(ROOT)} brought up to date")
+
+
+if __name__ == "__main__":
+    main()
