@@ -208,3 +208,20 @@ def test_groups_go_to_the_splitter():
     when = np.arange(len(y))
     model = PairSVCCV("antisymmetric", Linear(), 2, cv=TimeSplit(3)).fit(pairs, y, groups=when)
     assert model.held_out_rows_.min() > 0
+
+
+def test_a_path_ends_where_it_only_gets_worse():
+    pairs, y = tournament(noise=3.0)
+    Cs = np.logspace(-3, 3, 7)
+    whole = PairSVCCV("antisymmetric", Gaussian(0.5), Cs, patience=None).fit(pairs, y)
+    short = PairSVCCV("antisymmetric", Gaussian(0.5), Cs).fit(pairs, y)
+    tried = ~np.isnan(short.cv_results_["mean_test_score"])
+    assert 2 <= tried.sum() < 7
+    assert not np.isnan(whole.cv_results_["mean_test_score"]).any()
+    np.testing.assert_array_equal(
+        short.cv_results_["mean_test_score"][tried], whole.cv_results_["mean_test_score"][tried]
+    )
+    assert short.best_params_ == whole.best_params_
+    assert (short.cv_results_["rank_test_score"][~tried] == tried.sum() + 1).all()
+    with pytest.raises(ValueError, match="patience"):
+        PairSVCCV("antisymmetric", patience=0).fit(pairs, y)

@@ -82,6 +82,14 @@ class PairOperator:
         return None if structure is None else SpectralGrid(structure)
 
     @property
+    def is_costly(self) -> bool:
+        """Whether entries cost so much that a matrix in memory is worth it, where it fits."""
+        groups = self._groups
+        if groups is None:
+            return self._bilinear is None
+        return any(group.opaque for group in groups) or len(groups) > 1
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Numbers of left and right pairs."""
         return len(self.left), len(self.right)

@@ -109,7 +109,8 @@ def _solve_inside(
     inside, inside_values = theta[chosen].copy(), values[chosen].copy()
     outside = inside_values - block @ inside
     steps_on_block = pair_steps_on_block if problem.has_bias else single_steps_on_block
-    far = tol > _INNER_SHARE * _CLOSE * loss.scale  # far from the optimum a rough solve is enough
+    # far from the optimum a rough solve is enough; where rough is all there will be, it is not
+    far = tol > _INNER_SHARE * _CLOSE * loss.scale and not options.rough
     n, n_free = len(chosen), int(np.count_nonzero(loss.is_free(inside)))
     before_polish = _STEPS_BEFORE_POLISH * n + 1000
     if patient:

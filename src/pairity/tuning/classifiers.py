@@ -150,6 +150,10 @@ class PairSVCCV(_ClassifierSearch):
         What the choice is by; all three are in ``cv_results_``.
     path_tol : float
         KKT violation, in units of the margin, of the fits on folds.
+    patience : int or None
+        The path goes from weak to strong; it ends after so many values of C in a row that are
+        worse than the best by more than a standard error over folds (large C on noisy pairs takes
+        most of the time).  None tries all of them.
     tol : float
         KKT violation of the fit that is kept.
     class_weight, tie_label, n_symmetric, n_antisymmetric, memory_limit, verbose
@@ -196,6 +200,7 @@ class PairSVCCV(_ClassifierSearch):
         cv: Any = None,
         scoring: str = "log_loss",
         path_tol: float = 0.05,
+        patience: int | None = 1,
         tol: float = 1e-3,
         class_weight: Any = None,
         tie_label: Any = None,
@@ -211,6 +216,7 @@ class PairSVCCV(_ClassifierSearch):
         self.cv = cv
         self.scoring = scoring
         self.path_tol = path_tol
+        self.patience = patience
         self.tol = tol
         self.class_weight = class_weight
         self.tie_label = tie_label
@@ -267,6 +273,7 @@ class PairLogisticCV(_ClassifierSearch):
         cv: Any = None,
         scoring: str = "log_loss",
         path_tol: float = 0.02,
+        patience: int | None = 1,
         tol: float = 1e-3,
         class_weight: Any = None,
         tie_label: Any = None,
@@ -282,6 +289,7 @@ class PairLogisticCV(_ClassifierSearch):
         self.cv = cv
         self.scoring = scoring
         self.path_tol = path_tol
+        self.patience = patience
         self.tol = tol
         self.class_weight = class_weight
         self.tie_label = tie_label

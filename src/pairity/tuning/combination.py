@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from pairity.kernels.algebra import Kernel, Scaled, Sum
 from pairity.kernels.classes import project
@@ -89,7 +90,27 @@ def choose_combination(
     random_state: int = 0,
     say: Callable[[str], None] | None = None,
 ) -> Combination:
-    """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum."""
+    """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
+
+    Folds run beside one another, each on one thread.
+    """
+    with threadpool_limits(1):
+        return _choose(
+            pairs, targets, weights, parity, splits, criterion, random_state=random_state, say=say
+        )
+
+
+def _choose(
+    pairs: Pairs,
+    targets: Vector,
+    weights: Vector,
+    parity: Parity | None,
+    splits: Sequence[Split],
+    criterion: Criterion,
+    *,
+    random_state: int,
+    say: Callable[[str], None] | None,
+) -> Combination:
     landmarks = _landmarks(len(pairs), random_state)
 
     def ridge_of(families: _Families) -> LandmarkRidge:

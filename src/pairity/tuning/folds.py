@@ -35,11 +35,18 @@ _RESIDENT_SHARE = 0.25
 
 @dataclass(frozen=True, eq=False)
 class HeldOutPath:
-    """Decisions about the held-out rows of every fold, for every strength."""
+    """Decisions about the held-out rows of every fold, for every strength.
+
+    Strengths that were not tried have NaN everywhere.
+    """
 
     decisions: list[Vector]  # one array (strengths, held-out rows) for each fold
     seconds: Vector  # (strengths, folds)
     n_iter: NDArray[np.int64]  # (strengths, folds)
+
+
+#: Told the place of a strength and the decisions about each fold; true ends the path.
+Watch = Callable[[int, list[Vector]], bool]
 
 
 def held_out_path(
@@ -48,49 +55,73 @@ def held_out_path(
     factors: Sequence[float],
     options: SolverOptions,
     solve: Solve[Any],
-    progress: Callable[[], None] | None = None,
+    watch: Watch,
 ) -> HeldOutPath:
     """Fit on the training rows of each fold for all factors on the weights of ``data``.
 
-    Folds run beside one another, each on one thread; a path goes from weak to strong, started
-    from its last solution.
+    Strengths are tried from weak to strong, each fit started from the last one of its fold; folds
+    run beside one another, each on one thread.
     """
     operator = _shared_operator(data, options)
-    factor = 1.0 if data.parity is None else 2.0
-    has_bias = data.with_bias and data.parity is not Parity.ODD
     order = np.argsort(factors, kind="stable")
-
-    def follow(split: Split) -> tuple[Vector, Vector, NDArray[np.int64]]:
-        train, test = split
-        inside = Restricted(operator, train)
-        problem = AnyProblem(inside, data.loss.take(train).times(factor), has_bias)
-        decisions = np.empty((len(factors), len(test)))
-        seconds, steps = np.zeros(len(factors)), np.zeros(len(factors), dtype=np.int64)
-        started = time.perf_counter()
-        ascending = [float(factors[place]) for place in order]
-        for place, (scaled, solution) in zip(
-            order, path_of(problem, ascending, options, solve), strict=True
-        ):
-            values = inside.everywhere(solution.theta)
-            bias = 0.0
-            if has_bias:
-                bias = middle_of(*scaled.loss.bias_interval(solution.theta, values[train]))
-            decisions[place] = values[test] + bias
-            seconds[place] = time.perf_counter() - started
-            started = time.perf_counter()
-            steps[place] = solution.n_iter
-            if progress is not None:
-                progress()
-        return decisions, seconds, steps
-
+    ascending = [float(factors[place]) for place in order]
+    folds = [_Fold(data, operator, split, ascending, options, solve) for split in splits]
+    path = HeldOutPath(
+        [np.full((len(factors), len(test)), np.nan) for _, test in splits],
+        np.full((len(factors), len(splits)), np.nan),
+        np.zeros((len(factors), len(splits)), dtype=np.int64),
+    )
     workers = min(get_thread_count(), len(splits))
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
-        found = list(pool.map(follow, splits))
-    return HeldOutPath(
-        [decisions for decisions, _, _ in found],
-        np.array([seconds for _, seconds, _ in found]).T,
-        np.array([steps for _, _, steps in found]).T,
-    )
+        for place in order:
+            for number, found in enumerate(pool.map(next, folds)):
+                path.decisions[number][place] = found.decisions
+                path.seconds[place, number] = found.seconds
+                path.n_iter[place, number] = found.n_iter
+            if watch(int(place), [decisions[place] for decisions in path.decisions]):
+                break
+    return path
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    decisions: Vector
+    seconds: float
+    n_iter: int
+
+
+class _Fold:
+    """The path of one fold, a step at a time."""
+
+    def __init__(
+        self,
+        data: TrainingSet[Any],
+        operator: KernelOperator,
+        split: Split,
+        factors: Sequence[float],
+        options: SolverOptions,
+        solve: Solve[Any],
+    ) -> None:
+        self._train, self._test = split
+        self._inside = Restricted(operator, self._train)
+        self._has_bias = data.with_bias and data.parity is not Parity.ODD
+        halved = 1.0 if data.parity is None else 2.0
+        loss = data.loss.take(self._train).times(halved)
+        problem = AnyProblem(self._inside, loss, self._has_bias)
+        self._steps = path_of(problem, factors, options, solve)
+
+    def __iter__(self) -> _Fold:
+        return self
+
+    def __next__(self) -> _Fit:
+        started = time.perf_counter()
+        problem, solution = next(self._steps)
+        values = self._inside.everywhere(solution.theta)
+        bias = 0.0
+        if self._has_bias:
+            bias = middle_of(*problem.loss.bias_interval(solution.theta, values[self._train]))
+        seconds = time.perf_counter() - started
+        return _Fit(values[self._test] + bias, seconds, solution.n_iter)
 
 
 def _shared_operator(data: TrainingSet[Any], options: SolverOptions) -> KernelOperator:

@@ -8,6 +8,7 @@ whatever the kernels are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from pairity.threads import get_thread_count
 from pairity.tuning.criteria import Criterion
 
 __all__ = ["Evaluation", "LandmarkRidge"]
@@ -86,15 +88,18 @@ class LandmarkRidge:
         """Fit on each fold for every shift; the best shift counts."""
         total = self._weighted_sum(weights)
         inside = total[self.landmarks]
-        decisions = np.empty((len(_SHIFTS), len(self.held)))
-        models: list[list[_FoldModel]] = [[] for _ in _SHIFTS]
-        place = 0
-        for train, test in self.splits:
-            part = slice(place, place + len(test))
-            place += len(test)
-            for which, (coefficients, bias) in enumerate(self._fits(total[train], train, inside)):
-                decisions[which, part] = total[test] @ coefficients + bias
-                models[which].append(_FoldModel((train, test), coefficients))
+
+        def follow(split: Split) -> tuple[Vector, list[_FoldModel]]:
+            train, test = split
+            fits = self._fits(total[train], train, inside)
+            rows = total[test]
+            decisions = np.array([rows @ coefficients + bias for coefficients, bias in fits])
+            return decisions, [_FoldModel(split, coefficients) for coefficients, _ in fits]
+
+        with ThreadPoolExecutor(min(get_thread_count(), len(self.splits))) as pool:
+            found = list(pool.map(follow, self.splits))
+        decisions = np.hstack([part for part, _ in found])
+        models = [[fold[which] for _, fold in found] for which in range(len(_SHIFTS))]
         judged = [self.judge(row) for row in decisions]
         best = int(np.argmin([loss for loss, _ in judged]))
         return Evaluation(weights, *judged[best], models[best])

@@ -41,7 +41,7 @@ class PairRidgeCV(RegressorMixin, PairSearch):
         What to choose from; see :class:`PairSVCCV`.
     alphas : int or array-like
         Values of alpha to try; a number means so many from 0.001 to 1000.
-    cv, path_tol, tol, n_symmetric, n_antisymmetric, memory_limit, random_state, verbose
+    cv, path_tol, patience, tol, n_symmetric, n_antisymmetric, memory_limit, random_state, verbose
         As in :class:`PairSVCCV`; tolerances are relative residuals.
     fit_intercept : bool
         Whether a symmetric model has a bias.
@@ -74,6 +74,7 @@ class PairRidgeCV(RegressorMixin, PairSearch):
         *,
         cv: Any = None,
         path_tol: float = 1e-2,
+        patience: int | None = 1,
         tol: float = 1e-3,
         fit_intercept: bool = True,
         n_symmetric: int = 0,
@@ -87,6 +88,7 @@ class PairRidgeCV(RegressorMixin, PairSearch):
         self.alphas = alphas
         self.cv = cv
         self.path_tol = path_tol
+        self.patience = patience
         self.tol = tol
         self.fit_intercept = fit_intercept
         self.n_symmetric = n_symmetric

@@ -70,10 +70,15 @@ class FoldScores:
 
 
 def results_table(settings: Sequence[FoldScores], extra: dict[str, Vector]) -> dict[str, Any]:
-    """``cv_results_``: names and ranks as in ``GridSearchCV``."""
+    """``cv_results_``: names and ranks as in ``GridSearchCV``; NaN for what was not tried."""
     scores = np.array([setting.scores for setting in settings])
     seconds = np.array([setting.seconds for setting in settings])
-    means = np.nanmean(scores, axis=1)
+    tried = ~np.isnan(scores).all(axis=1)
+    means, spreads = np.full(len(settings), np.nan), np.full(len(settings), np.nan)
+    means[tried], spreads[tried] = (
+        np.nanmean(scores[tried], axis=1),
+        np.nanstd(scores[tried], axis=1),
+    )
     table: dict[str, Any] = {"params": [setting.params for setting in settings]}
     for name in settings[0].params:
         column = np.empty(len(settings), dtype=object)
@@ -81,7 +86,8 @@ def results_table(settings: Sequence[FoldScores], extra: dict[str, Vector]) -> d
         table[f"param_{name}"] = column
     for fold in range(scores.shape[1]):
         table[f"split{fold}_test_score"] = scores[:, fold]
-    table["mean_test_score"], table["std_test_score"] = means, np.nanstd(scores, axis=1)
-    table["rank_test_score"] = rankdata(-means, method="min").astype(np.int32)
+    table["mean_test_score"], table["std_test_score"] = means, spreads
+    ranked = np.where(tried, -means, np.inf)
+    table["rank_test_score"] = rankdata(ranked, method="min").astype(np.int32)
     table["mean_fit_time"], table["std_fit_time"] = seconds.mean(axis=1), seconds.std(axis=1)
     return table | extra

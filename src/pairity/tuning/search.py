@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable as Function
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,7 @@ from pairity.tuning.combination import Combination, choose_combination
 from pairity.tuning.criteria import Criterion
 from pairity.tuning.folds import HeldOutPath, held_out_path
 from pairity.tuning.results import FoldScores, Scoring, results_table
+from pairity.validation import check_count
 
 __all__ = ["PairSearch", "Read"]
 
@@ -66,6 +68,7 @@ class PairSearch(BaseEstimator):
     cv: Any
     scoring: str
     path_tol: float
+    patience: int | None
     random_state: int
     n_symmetric: int
     n_antisymmetric: int
@@ -110,6 +113,8 @@ class PairSearch(BaseEstimator):
         """Read, try, refit; everything that a fit leaves behind but the class names."""
         strengths = self._strengths()
         self._check_kernel()
+        if self.patience is not None:
+            check_count(self.patience, "patience")
         reader = self._learner("linear", float(strengths[0]))
         read = self._read(reader, X, y, sample_weight, groups)
         for name in ("n_features_in_", "feature_widths_", "feature_names_in_", "classes_"):
@@ -178,27 +183,45 @@ class PairSearch(BaseEstimator):
             loss = self._losses(read.targets, read.weights)
             data: TrainingSet[Any] = learner._training_set(read.pairs, loss, read.parity)
             options = replace(
-                learner._options(10_000_000), tol=float(self.path_tol), rough=True, callback=None
+                learner._options(10_000_000),
+                tol=float(self.path_tol),
+                rough=True,
+                callback=None,
+                report=None,
+                say=None,
             )
-            options = replace(options, report=None, say=None)
-            paths.append(held_out_path(data, read.splits, factors, options, self._solve(), steps))
+            watch = _Patience(self._scores(read), self.patience, len(read.splits), steps)
+            paths.append(held_out_path(data, read.splits, factors, options, self._solve(), watch))
         return paths
+
+    def _scores(self, read: Read) -> Function[[list[Vector]], dict[str, Vector]]:
+        """Scores by name of decisions about the folds."""
+        targets, weights = [read.targets[test] for _, test in read.splits], read.shares
+        scorings = self._scorings(read.parity)
+
+        def scores(decisions: list[Vector]) -> dict[str, Vector]:
+            if np.isnan(decisions[0]).any():  # not tried
+                return {name: np.full(len(targets), np.nan) for name in scorings}
+            return {name: score(decisions, targets, weights) for name, score in scorings.items()}
+
+        def chosen_first(decisions: list[Vector]) -> dict[str, Vector]:
+            found = scores(decisions)
+            return {self.scoring: found.pop(self.scoring), **found}
+
+        return chosen_first
 
     def _tabulate(
         self, candidates: list[Any], paths: list[HeldOutPath], read: Read, strengths: Vector
     ) -> None:
         """Scores of all settings, the best of them, and its held-out decisions."""
-        targets, weights = [read.targets[test] for _, test in read.splits], read.shares
-        scorings = self._scorings(read.parity)
+        score = self._scores(read)
         settings: list[FoldScores] = []
-        extra: dict[str, list[float]] = {f"mean_test_{name}": [] for name in scorings}
+        extra: dict[str, list[float]] = {}
         for kernel, path in zip(candidates, paths, strict=True):
             for place, strength in enumerate(strengths):
-                decisions = [fold[place] for fold in path.decisions]
-                scores = {name: f(decisions, targets, weights) for name, f in scorings.items()}
+                scores = score([fold[place] for fold in path.decisions])
                 for name, values in scores.items():
-                    mean = np.nan if np.isnan(values).all() else float(np.nanmean(values))
-                    extra[f"mean_test_{name}"].append(mean)
+                    extra.setdefault(f"mean_test_{name}", []).append(_mean(values))
                 params = {"kernel": kernel, self._strength: float(strength)}
                 settings.append(FoldScores(params, scores[self.scoring], path.seconds[place]))
         table = results_table(settings, {name: np.array(v) for name, v in extra.items()})
@@ -210,7 +233,7 @@ class PairSearch(BaseEstimator):
         kernel, place = divmod(self.best_index_, len(strengths))
         self.held_out_rows_ = read.held
         self.held_out_decisions_ = np.concatenate([d[place] for d in paths[kernel].decisions])
-        self._held_out = read.targets[read.held], np.concatenate(weights)
+        self._held_out = read.targets[read.held], np.concatenate(read.shares)
         if self.verbose:
             say(
                 f"best of {len(settings)}: {self._strength} {self.best_params_[self._strength]:g},"
@@ -257,6 +280,44 @@ class PairSearch(BaseEstimator):
     def n_iter_(self) -> int:
         """Steps of the fit that was kept."""
         return self._kept().n_iter_
+
+
+def _mean(values: Vector) -> float:
+    return np.nan if np.isnan(values).all() else float(np.nanmean(values))
+
+
+class _Patience:
+    """Ends a path after so many strengths in a row that are clearly worse than the best one.
+
+    Clearly: by more than a standard error over the folds.  Strong penalties take most of the time
+    of a path, and where noise sets in they are never the choice.
+    """
+
+    def __init__(
+        self,
+        scores: Function[[list[Vector]], dict[str, Vector]],
+        patience: int | None,
+        n_folds: int,
+        steps: Steps | None,
+    ) -> None:
+        self._scores, self._patience = scores, patience
+        self._n_folds, self._steps = n_folds, steps
+        self._best, self._error, self._worse = -np.inf, 0.0, 0
+
+    def __call__(self, place: int, decisions: list[Vector]) -> bool:
+        if self._steps is not None:
+            for _ in decisions:
+                self._steps()
+        if self._patience is None:
+            return False
+        values = next(iter(self._scores(decisions).values()))
+        score = _mean(values)
+        if score > self._best:
+            self._best, self._worse = score, 0
+            self._error = float(np.nanstd(values)) / np.sqrt(self._n_folds)
+        elif score < self._best - self._error:
+            self._worse += 1
+        return self._worse >= self._patience
 
 
 def _with_both_classes(splits: Sequence[Split], targets: Vector) -> list[Split]:
