@@ -1,0 +1,129 @@
+"""Figures of held-out decisions with standard errors that know about shared objects.
+
+Pairs that share an object are not independent, so a mean over pairs is less certain than the
+number of pairs suggests.  With e_i the deviations (influence values) of n observations, the
+dyadic-robust variance of their mean (Aronow, Samii and Assenova, Political Analysis 23, 2015) is
+
+    Var = 1/n^2  sum over observations i, j that share an object of  e_i e_j
+        = 1/n^2  ( sum over objects u of S_u^2  -  sum over unordered pairs p of S_p^2 ),
+
+S_u the sum of e over observations with the object u, S_p over those of the unordered pair p (which
+the first sum counts twice).  Where the sample makes that smaller than the variance of independent
+observations, the latter is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from pairity.report.data import Estimate
+from pairity.selection.identity import Ends
+
+__all__ = ["Sample", "area_under_curve", "mean_of", "r_squared", "root_mean_square"]
+
+Rows = NDArray[np.intp]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Held-out observations: their rows, how much each counts, and who is in them.
+
+    A row that was held out k times stands k times, with the weight 1/k.
+    """
+
+    rows: Rows
+    weights: Vector
+    ends: Ends  # of all pairs
+    groups: Rows | None = None  # of all pairs
+
+    @property
+    def size(self) -> float:
+        """Number of rows."""
+        return float(self.weights.sum())
+
+    def mean(self, values: Vector) -> float:
+        """Weighted mean."""
+        return float(self.weights @ values) / self.size
+
+    def error(self, influence: Vector) -> float:
+        """Standard error of a mean whose deviations (of mean 0) are given."""
+        share = self.weights * influence
+        by_row = np.bincount(self.rows, share, minlength=len(self.ends))
+        variances = [float(by_row @ by_row), self._dyadic(by_row)]
+        if self.groups is not None:
+            by_group = np.bincount(self.groups, by_row)
+            variances.append(float(by_group @ by_group))
+        return float(np.sqrt(max(variances))) / self.size
+
+    def _dyadic(self, by_row: Vector) -> float:
+        first, second, n_objects = self.ends.first, self.ends.second, self.ends.n_objects
+        proper = first != second
+        by_object = np.bincount(first, by_row, n_objects)
+        by_object += np.bincount(second[proper], by_row[proper], n_objects)
+        by_pair = np.bincount(self.ends.unordered()[proper], by_row[proper])
+        return float(by_object @ by_object - by_pair @ by_pair)
+
+
+def mean_of(sample: Sample, values: Vector) -> Estimate:
+    """Mean of a value of each observation."""
+    value = sample.mean(values)
+    return Estimate(value, sample.error(values - value))
+
+
+def root_mean_square(sample: Sample, errors: Vector) -> Estimate:
+    """``sqrt(mean e^2)``; its error by the delta method, ``se(mean e^2) / (2 root)``."""
+    square = mean_of(sample, errors**2)
+    root = float(np.sqrt(square.value))
+    return Estimate(root, (square.error or 0.0) / (2.0 * root) if root > 0.0 else 0.0)
+
+
+def r_squared(sample: Sample, targets: Vector, predictions: Vector, center: float) -> Estimate:
+    """``1 - sum (y - f)^2 / sum (y - center)^2``; NaN where all targets are the center.
+
+    Influence values are those of the ratio A/B: ``(a_i - A/B b_i) / mean b``.
+    """
+    residual, spread = (targets - predictions) ** 2, (targets - center) ** 2
+    total = sample.mean(spread)
+    if not total > 0.0:
+        return Estimate(float("nan"))
+    ratio = sample.mean(residual) / total
+    return Estimate(1.0 - ratio, sample.error((residual - ratio * spread) / total))
+
+
+def area_under_curve(sample: Sample, signs: Vector, decisions: Vector, *, odd: bool) -> Estimate:
+    """Chance that a positive pair is above a negative one, ties one half.
+
+    In the antisymmetric case each pair stands for itself and its swap: with ``s = y f`` it is the
+    chance that ``s_i + s_j > 0``, whatever the order in which pairs are written.  The error is
+    that of the placement values (DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988).
+    """
+    weights = sample.weights
+    if odd:
+        aligned = signs * decisions
+        placement = _share_below(aligned, -aligned, weights)
+        value = sample.mean(placement)
+        return Estimate(value, sample.error(2.0 * (placement - value)))
+    up = signs > 0
+    if up.all() or not up.any():
+        return Estimate(float("nan"))
+    placement = np.empty(len(decisions))
+    placement[up] = _share_below(decisions[up], decisions[~up], weights[~up])
+    placement[~up] = 1.0 - _share_below(decisions[~up], decisions[up], weights[up])
+    share = float(weights[up].sum()) / sample.size
+    value = float(weights[up] @ placement[up]) / float(weights[up].sum())
+    factor = np.where(up, 1.0 / share, 1.0 / (1.0 - share))
+    return Estimate(value, sample.error(factor * (placement - value)))
+
+
+def _share_below(values: Vector, others: Vector, weights: Vector) -> Vector:
+    """Weighted share of the others that are below each value, equal ones one half."""
+    both = np.concatenate([values, others])
+    level = rankdata(both, method="dense").astype(np.intp) - 1
+    held = np.bincount(level[len(values) :], weights, minlength=int(level.max(initial=0)) + 1)
+    below = np.cumsum(held) - 0.5 * held
+    return np.asarray(below[level[: len(values)]] / weights.sum())
