@@ -3,7 +3,10 @@
 import json
 import re
 import shlex
+import sys
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 import click
 import numpy as np
@@ -242,6 +245,48 @@ def test_chosen_features_and_labels_left_out(games):
     content = json.loads(said)
     assert content["rows left out"] == int((frame["result"] == 0).sum())
     assert content["pairs"] + content["rows left out"] == len(frame)
+
+
+# The report -------------------------------------------------------------------------------------
+
+
+def use_report(monkeypatch, write_report):
+    """Put a module in the place of the one that writes reports."""
+    module = ModuleType("pairity.report")
+    module.__spec__ = ModuleSpec("pairity.report", None)
+    module.write_report = write_report
+    monkeypatch.setitem(sys.modules, "pairity.report", module)
+
+
+def test_a_report_is_written_beside_the_model(games, monkeypatch):
+    def write_report(model, pairs, y, path, **more):
+        path.write_text(f"{type(model).__name__} {len(pairs)} {len(y)}")
+
+    use_report(monkeypatch, write_report)
+    outputs = ["--output", "m.pairity", "--report", "r.html"]
+    said = run("fit", "games.csv", *WITH_PLAYERS, *outputs, "--json").stdout
+    assert (games / "r.html").read_text() == "PairSVC 90 90"
+    assert json.loads(said)["report"] == "r.html"
+
+
+def test_no_model_without_its_report(games, monkeypatch):
+    def write_report(model, pairs, y, path, **more):
+        path.write_text("half")
+        raise ValueError("got no ink; expected some.")
+
+    use_report(monkeypatch, write_report)
+    before = sorted(path.name for path in games.iterdir())
+    outputs = ["--output", "m.pairity", "--report", "r.html"]
+    result = run("fit", "games.csv", *WITH_PLAYERS, *outputs, code=2)
+    assert result.stderr == "pairity: got no ink; expected some.\n"
+    assert sorted(path.name for path in games.iterdir()) == before
+
+
+def test_without_the_module_a_report_is_refused_at_once(games, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    outputs = ["--output", "m.pairity", "--report", "r.html"]
+    result = run("fit", "missing.csv", *WITH_PLAYERS, *outputs, code=2)
+    assert "got --report, which this version of Pairity cannot write" in result.stderr
 
 
 # A TOML file is equal to the flags --------------------------------------------------------------
