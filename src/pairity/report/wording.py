@@ -1,0 +1,160 @@
+"""Numbers as people read them, and the few sentences that say what they mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pairity.report.data import Estimate, ReportData, Setting
+
+__all__ = ["figure", "in_short", "judge", "lead", "percent", "plain", "setting_question"]
+
+#: Standard errors from a guess at which a figure is called better, and clearly better.
+_BETTER, _CLEARLY = 2.0, 4.0
+#: Figures of which less is better.
+_LOSSES = ("log-loss", "root mean square error", "mean absolute error")
+_QUESTIONS = {
+    "seen": "new pairs of objects that it knows",
+    "one_new": "pairs of a known and a new object",
+    "both_new": "pairs of two objects it has never seen",
+}
+
+
+def percent(share: float, digits: int = 1) -> str:
+    """``0.123`` as ``12.3 %``, with a space that does not break."""
+    return f"{100.0 * share:.{digits}f}\u00a0%"
+
+
+def plain(value: float | None, digits: int = 3) -> str:
+    """A number with so many digits that count; a dash for none."""
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:.{digits}g}".replace("-", "−")
+
+
+def figure(name: str, estimate: Estimate | None) -> str:
+    """A figure with its standard error, to the digits that the error leaves meaningful."""
+    if estimate is None or math.isnan(estimate.value):
+        return "–"
+    if name == "accuracy":
+        error = "" if estimate.error is None else f" ± {100.0 * estimate.error:.1f}"
+        return f"{100.0 * estimate.value:.1f}{error}\u00a0%"
+    digits = _digits(estimate.error)
+    shown = f"{estimate.value:.{digits}f}"
+    if estimate.error is not None:
+        shown += f" ± {estimate.error:.{digits}f}"
+    return shown.replace("-", "−")
+
+
+def _digits(error: float | None) -> int:
+    """Decimals that show two digits of the error, three at least."""
+    if error is None or not error > 0.0:
+        return 3
+    return min(8, max(0 if error > 100.0 else 3 if error < 1.0 else 1, 1 - math.floor(math.log10(error))))
+
+
+def lead(setting: Setting) -> str:
+    """Name of the figure that a setting is summed up by."""
+    return "accuracy" if "accuracy" in setting.figures else "R²"
+
+
+def judge(setting: Setting) -> str:
+    """What the first figure of a setting says beside a guess: "clear", "some", "none"."""
+    name = lead(setting)
+    found, guess = setting.figures.get(name), setting.guess.get(name)
+    if found is None or guess is None or math.isnan(found.value):
+        return "none"
+    gain = guess - found.value if name in _LOSSES else found.value - guess
+    error = found.error or 1.0 / math.sqrt(max(1, setting.n_pairs))
+    if gain > _CLEARLY * error:
+        return "clear"
+    return "some" if gain > _BETTER * error else "none"
+
+
+def setting_question(setting: Setting) -> str:
+    """Which pairs a setting is about, in words."""
+    return _QUESTIONS.get(setting.key, setting.name)
+
+
+_JUDGED = {
+    "clear": "clearly better than a guess",
+    "some": "better than a guess",
+    "none": "not distinguishable from a guess",
+}
+
+
+def in_short(data: ReportData) -> Iterator[str]:
+    """The report in a handful of sentences."""
+    yield from _about_settings(data)
+    yield from _about_calibration(data)
+    yield from _about_objects(data)
+    if data.features and data.features[0].mean > 0.0:
+        names = [drop.name for drop in data.features[:3] if drop.mean > 0.0]
+        yield f"It goes by {_listed(names)} first of all."
+    yield from _about_laws(data)
+
+
+def _about_settings(data: ReportData) -> Iterator[str]:
+    for setting in data.settings:
+        if not setting.figures:
+            continue
+        name = lead(setting)
+        found = figure(name, setting.figures.get(name))
+        of = setting_question(setting)
+        judged = _JUDGED[judge(setting)]
+        if name == "accuracy":
+            guess = percent(setting.guess[name], 0)
+            if setting.figures[name].value == 1.0:
+                bound = percent(0.05 ** (1.0 / max(1, setting.n_pairs)))
+                yield (
+                    f"Of {of} it got all {setting.n_pairs:,} right, which says: at least {bound}"
+                    " (95 % confidence, pairs taken as independent)."
+                )
+                continue
+            yield f"Of {of} it gets {found} right (a guess: {guess}), {judged}."
+        else:
+            yield f"On {of} it explains a share of {found} of the variance, {judged}."
+
+
+def _about_calibration(data: ReportData) -> Iterator[str]:
+    found = data.reliability
+    if found is None or data.model.kind == "numbers":
+        return
+    off = 100.0 * found.error
+    quality = "can be taken at face value" if off < 3.0 else "are a rough guide"
+    if off >= 8.0:
+        quality = "should not be taken at face value"
+    yield f"Its probabilities {quality}: they are off by {off:.1f} percentage points on average."
+
+
+def _about_objects(data: ReportData) -> Iterator[str]:
+    if data.ranking is not None and data.ranking.objects:
+        best = _listed([one.name for one in data.ranking.objects[:3]], "then")
+        cyclic = data.ranking.shares.triangles + data.ranking.shares.longer
+        yield (
+            f"Ahead of all are {best}. A ranking explains {percent(max(0.0, 1.0 - cyclic))} of the"
+            f" predicted margins; {percent(cyclic)} goes round in circles."
+        )
+    if data.groups is not None:
+        count = len(data.groups.groups)
+        yield (
+            f"Among {data.groups.n_objects} objects it finds {count} groups of several that belong"
+            f" together; {data.groups.n_single} stand alone."
+        )
+
+
+def _about_laws(data: ReportData) -> Iterator[str]:
+    certificate, swap = data.certificate, data.swap
+    if swap is not None:
+        n = swap.n_pairs
+        held = f"holds bit for bit on all {n:,} pairs tried" if swap.holds else "IS BROKEN"
+        yield f"The swap law {swap.law} {held}."
+    if certificate is not None and not certificate.holds:
+        yield "The fit did not reach its tolerance: see the certificate below."
+
+
+def _listed(names: list[str], last: str = "and") -> str:
+    shown = [name if len(name) <= 40 else name[:39] + "…" for name in names]
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
