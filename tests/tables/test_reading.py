@@ -100,6 +100,12 @@ def test_columns_of_several_types_are_texts_in_parquet(tmp_path):
     assert read_table(tmp_path / "t.parquet")["label"].tolist() == ["1", "tie", "-1"]
 
 
+def test_an_index_with_a_name_is_a_column(tmp_path):
+    table = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index([7, 8], name="id"))
+    table.to_parquet(tmp_path / "t.parquet")
+    assert list(read_table(tmp_path / "t.parquet").columns) == ["id", "x"]
+
+
 def test_a_missing_column_is_named_with_those_there_are():
     table = pd.DataFrame({"one": [1], "two": [2]})
     assert column_of(table, "two", "t.csv").tolist() == [2]

@@ -61,7 +61,9 @@ def _read_parquet(path: Path) -> Any:
     with path.open("rb"):  # a missing file is said to be missing
         pass
     try:
-        return pd.read_parquet(path)
+        table = pd.read_parquet(path)
+        named = [name for name in table.index.names if name is not None]
+        return table.reset_index(named) if named else table
     except (ValueError, OSError) as error:
         raise ValueError(
             f"got {path}, which is no Parquet file ({_short(error)}); expected one."
