@@ -53,7 +53,7 @@ docs: $(STAMP)  ## the site in build/site; no network once its tools are install
 	@$(BIN)/python -c 'import material, mkdocs, mkdocstrings_handlers.python' 2> /dev/null || \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[docs]"
 	$(BIN)/python -m docs.making.tables
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # not --quiet: that forgets warnings
 	$(BIN)/python -m docs.making.outside build/site
 	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server --directory build/site"
 

@@ -14,7 +14,10 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import Any
 
-from griffe import Extension
+try:
+    from griffe import Extension
+except ImportError:  # comes with the docs extra; the functions below do without
+    Extension = object
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "pairity"
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr):`(~?)([\w.]+)`")
