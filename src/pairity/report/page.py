@@ -17,6 +17,10 @@ from pairity.report.data import Matrix, RankingFacts, ReportData, Setting
 __all__ = ["render"]
 
 
+#: Control characters, which no page may hold, become the sign for an unknown one.
+_UNPRINTABLE = {code: "\ufffd" for code in (*range(32), 127) if chr(code) not in "\t\n\r"}
+
+
 def render(data: ReportData) -> str:
     """The report as HTML.
 
@@ -26,7 +30,7 @@ def render(data: ReportData) -> str:
     environment, safe = _environment()
     style, script = _resource("style.css"), _resource("script.js")
     drawn = {name: safe(picture) for name, picture in _pictures(data).items()}
-    return str(
+    page = str(
         environment.get_template("report.html").render(
             data=data,
             words=wording,
@@ -44,6 +48,7 @@ def render(data: ReportData) -> str:
             script_hash=_hash(script),
         )
     )
+    return page.translate(_UNPRINTABLE)
 
 
 def _environment() -> tuple[Any, Any]:
@@ -90,8 +95,9 @@ def _pictures(data: ReportData) -> dict[str, str]:
     if data.distribution is not None:
         found["distribution"] = charts.histogram(data.distribution)
     if data.matrix is not None:
-        found["matrix"] = charts.matrix_picture(data.matrix, middle=_middle(data.matrix, odd))
-        found["legend"] = _legend(data.matrix, odd)
+        colours, labels = _scale(data.matrix, odd)
+        found["matrix"] = charts.matrix_picture(data.matrix, colours)
+        found["legend"] = charts.legend(labels)
     if data.search is not None:
         found["curve"] = charts.validation_curve(data.search)
     if data.ranking is not None:
@@ -106,24 +112,20 @@ def _pictures(data: ReportData) -> dict[str, str]:
     return found
 
 
-def _middle(matrix: Matrix, odd: bool) -> float:
-    """The value without a colour: even odds, no difference, or the mean of similarities."""
-    if matrix.quantity != "value":
-        return 0.5
-    known = matrix.values[np.isfinite(matrix.values)]
-    return 0.0 if odd else float(known.mean())
-
-
-def _legend(matrix: Matrix, odd: bool) -> str:
+def _scale(matrix: Matrix, odd: bool) -> tuple[charts.Colours, tuple[str, ...]]:
+    """Colours around even odds or no difference; from low to high where no value is special."""
     if matrix.quantity == "points":
-        return charts.legend("0 points", "½", "1 point")
+        return charts.Colours(0.5, 0.5), ("0 points", "½", "1 point")
     if matrix.quantity == "probability":
-        return charts.legend("0 %", "50 %", "100 %")
-    middle = _middle(matrix, odd)
+        if odd:
+            return charts.Colours(0.5, 0.5), ("0 %", "50 %", "100 %")
+        return charts.Colours(0.0, 1.0), ("0 %", "100 %")
     known = matrix.values[np.isfinite(matrix.values)]
-    reach = float(np.abs(known - middle).max(initial=0.0))
-    ends = (wording.plain(middle - reach), wording.plain(middle), wording.plain(middle + reach))
-    return charts.legend(*ends)
+    low, high = float(known.min()), float(known.max())
+    if odd:
+        reach = max(abs(low), abs(high))
+        return charts.Colours(0.0, reach), (wording.plain(-reach), "0", wording.plain(reach))
+    return charts.Colours(low, high - low), (wording.plain(low), wording.plain(high))
 
 
 def _figure_names(settings: tuple[Setting, ...]) -> list[str]:

@@ -39,18 +39,20 @@ def figure(name: str, estimate: Estimate | None) -> str:
     if name == "accuracy":
         error = "" if estimate.error is None else f" ± {100.0 * estimate.error:.1f}"
         return f"{100.0 * estimate.value:.1f}{error}\u00a0%"
-    digits = _digits(estimate.error)
+    digits = _decimals(estimate)
     shown = f"{estimate.value:.{digits}f}"
     if estimate.error is not None:
         shown += f" ± {estimate.error:.{digits}f}"
     return shown.replace("-", "−")
 
 
-def _digits(error: float | None) -> int:
-    """Decimals that show two digits of the error, three at least."""
-    if error is None or not error > 0.0:
+def _decimals(estimate: Estimate) -> int:
+    """Decimals that show two digits of a large error, and three decimals of small numbers."""
+    error = estimate.error or 0.0
+    size = max(abs(estimate.value), error)
+    if size < 10.0:
         return 3
-    return min(8, max(0 if error > 100.0 else 3 if error < 1.0 else 1, 1 - math.floor(math.log10(error))))
+    return max(0, 1 - math.floor(math.log10(error))) if error > 0.0 else 1
 
 
 def lead(setting: Setting) -> str:
@@ -79,7 +81,7 @@ def setting_question(setting: Setting) -> str:
 _JUDGED = {
     "clear": "clearly better than a guess",
     "some": "better than a guess",
-    "none": "not distinguishable from a guess",
+    "none": "no better than a guess, as far as these pairs can tell,",
 }
 
 
@@ -89,31 +91,45 @@ def in_short(data: ReportData) -> Iterator[str]:
     yield from _about_calibration(data)
     yield from _about_objects(data)
     if data.features and data.features[0].mean > 0.0:
-        names = [drop.name for drop in data.features[:3] if drop.mean > 0.0]
+        names = [_cut(drop.name) for drop in data.features[:3] if drop.mean > 0.0]
         yield f"It goes by {_listed(names)} first of all."
     yield from _about_laws(data)
 
 
 def _about_settings(data: ReportData) -> Iterator[str]:
-    for setting in data.settings:
-        if not setting.figures:
-            continue
-        name = lead(setting)
-        found = figure(name, setting.figures.get(name))
-        of = setting_question(setting)
-        judged = _JUDGED[judge(setting)]
-        if name == "accuracy":
-            guess = percent(setting.guess[name], 0)
-            if setting.figures[name].value == 1.0:
-                bound = percent(0.05 ** (1.0 / max(1, setting.n_pairs)))
-                yield (
-                    f"Of {of} it got all {setting.n_pairs:,} right, which says: at least {bound}"
-                    " (95 % confidence, pairs taken as independent)."
-                )
-                continue
-            yield f"Of {of} it gets {found} right (a guess: {guess}), {judged}."
-        else:
-            yield f"On {of} it explains a share of {found} of the variance, {judged}."
+    measured = [setting for setting in data.settings if setting.figures]
+    if not measured:
+        yield "How good it is on new pairs could not be measured: see below."
+        return
+    name = lead(measured[0])
+    parts = [f"{_reached(setting, name)} of {setting_question(setting)}" for setting in measured]
+    if name == "accuracy":
+        guesses = sorted(setting.guess[name] for setting in measured)
+        ends = list(dict.fromkeys(percent(end, 0) for end in (guesses[0], guesses[-1])))
+        yield f"It gets right: {_listed(parts)}. A guess gets {' to '.join(ends)}."
+    else:
+        yield f"It explains, as a share of the variance: {_listed(parts)}."
+    by_verdict = {
+        verdict: [setting.name for setting in measured if judge(setting) == verdict]
+        for verdict in _JUDGED
+    }
+    said = [
+        f"{_JUDGED[verdict]} with {_listed(settings)}"
+        for verdict, settings in by_verdict.items()
+        if settings
+    ]
+    if len(said) == 1 and len(measured) > 1:
+        said = [f"{_JUDGED[judge(measured[0])].rstrip(',')} in every setting"]
+    yield f"That is {'; '.join(said)}."
+
+
+def _reached(setting: Setting, name: str) -> str:
+    """The figure; where nothing was wrong, what that says."""
+    found = setting.figures[name]
+    if name == "accuracy" and found.value == 1.0:
+        bound = percent(0.05 ** (1.0 / max(1, setting.n_pairs)))
+        return f"all {setting.n_pairs:,} (at least {bound} with 95 % confidence)"
+    return figure(name, found)
 
 
 def _about_calibration(data: ReportData) -> Iterator[str]:
@@ -129,7 +145,7 @@ def _about_calibration(data: ReportData) -> Iterator[str]:
 
 def _about_objects(data: ReportData) -> Iterator[str]:
     if data.ranking is not None and data.ranking.objects:
-        best = _listed([one.name for one in data.ranking.objects[:3]], "then")
+        best = _listed([_cut(one.name) for one in data.ranking.objects[:3]])
         cyclic = data.ranking.shares.triangles + data.ranking.shares.longer
         yield (
             f"Ahead of all are {best}. A ranking explains {percent(max(0.0, 1.0 - cyclic))} of the"
@@ -153,8 +169,11 @@ def _about_laws(data: ReportData) -> Iterator[str]:
         yield "The fit did not reach its tolerance: see the certificate below."
 
 
-def _listed(names: list[str], last: str = "and") -> str:
-    shown = [name if len(name) <= 40 else name[:39] + "…" for name in names]
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+def _listed(names: list[str]) -> str:
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 40 else name[:39] + "…"

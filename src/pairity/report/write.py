@@ -103,7 +103,7 @@ def write_report(
         limits=limits,
         random_state=random_state,
     )
-    page = render(data).encode("utf-8")
+    page = render(data).encode("utf-8", "replace")
     with whole_file(path) as stream:
         stream.write(page)
     return data

@@ -96,4 +96,4 @@ def share_bar(parts: list[tuple[str, float, str]]) -> str:
             )
         x += width
     about = ", ".join(f"{name} {100.0 * share:.1f} %" for name, share, _ in parts)
-    return drawing(400.0, 22.0, about, *drawn, class_="whole")
+    return drawing(400.0, 22.0, about, *drawn, class_="whole", stretched=True)

@@ -8,7 +8,7 @@ from pairity.report.data import Distribution
 
 __all__ = ["histogram"]
 
-_WIDTH, _HEIGHT = 400.0, 330.0
+_WIDTH, _HEIGHT = 400.0, 314.0
 _CLASSES = {1: ("one",), 2: ("two", "one"), 3: ("two", "three", "one")}
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-
-import numpy as np
+from dataclasses import dataclass
 
 from pairity.report.charts.svg import drawing, number, tag, text
 from pairity.report.data import Matrix
 
-__all__ = ["legend", "matrix_picture"]
+__all__ = ["Colours", "legend", "matrix_picture"]
 
 _SIDE = 400.0
 _LEVELS = 10
@@ -18,19 +17,32 @@ _LEVELS = 10
 _NAMED, _LETTERS = 32, 18
 
 
-def matrix_picture(matrix: Matrix, *, middle: float) -> str:
-    """Cells above ``middle`` in one colour, below in the other, stronger the further away."""
+@dataclass(frozen=True)
+class Colours:
+    """Cells above ``middle`` in one colour, below in the other; full strength at ``reach`` from it."""
+
+    middle: float
+    reach: float
+
+    def level(self, value: float) -> tuple[str, int]:
+        """Colour and strength, 0 to 10; the slightest difference from the middle shows."""
+        share = (value - self.middle) / self.reach if self.reach > 0.0 else 0.0
+        strength = math.ceil(abs(share) * _LEVELS - 1e-9) if share else 0
+        return ("one" if share >= 0.0 else "two"), min(strength, _LEVELS)
+
+
+def matrix_picture(matrix: Matrix, colours: Colours) -> str:
+    """Rows beside columns, with a square around each group."""
     n = len(matrix.names)
     margin = 7.0 * min(_LETTERS, max(map(len, matrix.names))) * 0.8 if n <= _NAMED else 0.0
     cell = (_SIDE - margin) / n
-    reach = _reach(matrix, middle)
     cells: dict[tuple[str, int], list[str]] = defaultdict(list)
     for row in range(n):
         for column in range(n):
             value = float(matrix.values[row, column])
             if row == column or math.isnan(value):
                 continue
-            side, level = _level(value, middle, reach)
+            side, level = colours.level(value)
             x, y = margin + column * cell, row * cell
             cells[side, level].append(
                 f"M{number(x)} {number(y)}h{number(cell)}v{number(cell)}h-{number(cell)}z"
@@ -80,19 +92,6 @@ def number_exact(value: float) -> str:
     return f"{value:.6f}"
 
 
-def _reach(matrix: Matrix, middle: float) -> float:
-    if matrix.quantity != "value":
-        return 0.5
-    known = matrix.values[np.isfinite(matrix.values)]
-    return float(np.abs(known - middle).max(initial=0.0)) or 1.0
-
-
-def _level(value: float, middle: float, reach: float) -> tuple[str, int]:
-    share = (value - middle) / reach
-    level = max(1, math.ceil(abs(share) * _LEVELS - 1e-9)) if share else 0
-    return ("one" if share >= 0.0 else "two"), min(level, _LEVELS)
-
-
 def _outlines(matrix: Matrix, margin: float, cell: float) -> list[str]:
     """Squares around groups of neighbours, where objects are ordered by cluster."""
     if matrix.order != "cluster":
@@ -110,9 +109,10 @@ def _outlines(matrix: Matrix, margin: float, cell: float) -> list[str]:
     return drawn
 
 
-def legend(low: str, middle: str, high: str) -> str:
-    """The scale of colours from one end to the other."""
-    steps = range(-_LEVELS, _LEVELS + 1)
+def legend(labels: tuple[str, ...]) -> str:
+    """The scale of colours: two labels for one colour, three for two with a middle."""
+    two_sided = len(labels) == 3
+    steps = range(-_LEVELS if two_sided else 0, _LEVELS + 1)
     width = 240.0 / len(steps)
     parts = [
         tag(
@@ -126,11 +126,12 @@ def legend(low: str, middle: str, high: str) -> str:
         )
         for place, step in enumerate(steps)
     ]
-    labels = [
-        text(low, 0.0, 24.0, class_="tick"),
-        text(middle, 120.0, 24.0, class_="tick", text_anchor="middle"),
-        text(high, 240.0, 24.0, class_="tick", text_anchor="end"),
+    places = (0.0, 120.0, 240.0) if two_sided else (0.0, 240.0)
+    anchors = ("start", "middle", "end") if two_sided else ("start", "end")
+    written = [
+        text(label, place, 24.0, class_="tick", text_anchor=anchor)
+        for label, place, anchor in zip(labels, places, anchors, strict=True)
     ]
-    about = f"Colours from {low} to {high}"
+    about = f"Colours from {labels[0]} to {labels[-1]}"
     ground = tag("rect", x=0.0, y=0.0, width=240.0, height=10.0, class_="ground")
-    return drawing(240.0, 28.0, about, ground, *parts, *labels, class_="legend")
+    return drawing(240.0, 28.0, about, ground, *parts, *written, class_="legend")

@@ -10,7 +10,7 @@ from pairity.report.data import Reliability
 
 __all__ = ["reliability_diagram"]
 
-_WIDTH, _HEIGHT = 400.0, 330.0
+_WIDTH, _HEIGHT = 400.0, 314.0
 
 
 def reliability_diagram(found: Reliability, *, kind: str, x_name: str, y_name: str) -> str:

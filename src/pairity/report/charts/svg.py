@@ -39,7 +39,14 @@ def text(content: str, x: float, y: float, **attributes: str | float | None) -> 
     return tag("text", escape(content), x=x, y=y, **attributes)
 
 
-def drawing(width: float, height: float, description: str, *content: str, class_: str = "") -> str:
+def drawing(
+    width: float,
+    height: float,
+    description: str,
+    *content: str,
+    class_: str = "",
+    stretched: bool = False,
+) -> str:
     """A picture that scales with the page; the description is what a screen reader says."""
     return tag(
         "svg",
@@ -48,4 +55,5 @@ def drawing(width: float, height: float, description: str, *content: str, class_
         role="img",
         aria_label=description,
         class_=f"chart {class_}".strip(),
+        preserveAspectRatio="none" if stretched else None,
     )
