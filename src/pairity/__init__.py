@@ -84,6 +84,7 @@ def __getattr__(name: str) -> Any:
         "kernels",
         "metrics",
         "ranking",
+        "report",
         "selection",
         "testing",
         "tuning",

@@ -53,7 +53,7 @@ class Sample:
     def error(self, influence: Vector) -> float:
         """Standard error of a mean whose deviations (of mean 0) are given."""
         share = self.weights * influence
-        by_row = np.bincount(self.rows, share, minlength=len(self.ends))
+        by_row: Vector = np.bincount(self.rows, share, len(self.ends)).astype(np.float64)
         variances = [float(by_row @ by_row), self._dyadic(by_row)]
         if self.groups is not None:
             by_group = np.bincount(self.groups, by_row)

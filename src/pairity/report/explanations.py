@@ -147,7 +147,8 @@ def _is_identity(pairs: Pairs) -> bool:
     table = pairs.objects
     if not sp.issparse(table) or table.shape[0] != table.shape[1]:
         return False
-    return table.nnz == table.shape[0] and bool((table.diagonal() == 1.0).all())
+    sparse = sp.csr_array(table)
+    return sparse.nnz == sparse.shape[0] and bool((sparse.diagonal() == 1.0).all())
 
 
 def influential(subject: Subject, limits: Limits, seed: int) -> tuple[InfluentialPair, ...]:

@@ -170,11 +170,15 @@ def _order(
     if len(compared.names) < 2 or not len(compared.pairs):
         return _Ordered(None, None, None, "There are no pairs of objects to compare.")
     quantity = {"numbers": "value", "draws": "points"}.get(subject.kind, "probability")
-    sides = [_shown_values(validated, held, p) for p in (compared.pairs, compared.pairs.swap())]
-    if sides[0] is None or sides[1] is None:
+    forth, back = (
+        _shown_values(validated, held, p) for p in (compared.pairs, compared.pairs.swap())
+    )
+    if forth is None or back is None:
         quantity = "value"
-        sides = [subject.values(subject.model, p) for p in (compared.pairs, compared.pairs.swap())]
-    table = square(compared, sides[0], sides[1])
+        forth, back = (
+            subject.values(subject.model, p) for p in (compared.pairs, compared.pairs.swap())
+        )
+    table = square(compared, forth, back)
     if subject.is_odd:
         ranking, order = rank(subject, compared, limits, seed)
         return _Ordered(

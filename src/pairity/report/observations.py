@@ -113,7 +113,7 @@ def _is_doubled(ends: Ends, unordered: Rows, aligned: Vector) -> bool:
     for chosen in (forth, back):
         order = np.lexsort((aligned[chosen], unordered[chosen]))
         sides.append(np.column_stack([unordered[chosen][order], aligned[chosen][order]]))
-    return bool(np.array_equal(*sides))
+    return bool(np.array_equal(sides[0], sides[1]))
 
 
 def _n_contradicting(subject: Subject, unordered: Rows, aligned: Vector) -> int:

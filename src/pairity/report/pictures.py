@@ -12,6 +12,7 @@ from pairity.report.subject import Subject
 
 __all__ = ["distribution", "reliability"]
 
+Mask = NDArray[np.bool_]
 Vector = NDArray[np.float64]
 
 _BINS = 10
@@ -40,7 +41,7 @@ def reliability(subject: Subject, key: str, held: HeldOut, chances: Vector | Non
     return Reliability(_bins(curve), curve.calibration_error, brier, name)
 
 
-def _favourites(chance: Vector, happened: Vector) -> tuple[Vector, Vector]:
+def _favourites(chance: Vector, happened: Mask) -> tuple[Vector, Mask]:
     """The probability of the favourite, and whether it was ahead: one half and more."""
     turned = chance < 0.5
     return np.where(turned, 1.0 - chance, chance), np.where(turned, ~happened, happened)
