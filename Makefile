@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check format reproduce graphs quality bench bench-full docs dist clean
+.PHONY: help setup demo test check format reproduce graphs football quality bench bench-full docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -40,6 +40,9 @@ reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
 
 graphs: $(STAMP)  ## arcs of real graphs: plain, neighbour-mean and diffusion kernels compared
 	$(BIN)/python -m experiments.graphs
+
+football: $(STAMP)  ## win, draw and loss of international matches beside an honest Elo
+	$(BIN)/python -m experiments.football
 
 quality: $(STAMP)  ## the automatic model beside trees, SVC and others on real tasks, about 20 minutes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[quality]"
