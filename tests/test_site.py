@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
-from docs.making import docstrings, outside, tables
+from docs.making import docstrings, outside, picture, tables
 
 import pairity
 
@@ -146,7 +147,7 @@ Examples
 
 @pytest.mark.parametrize("name", tables.PAGES)
 def test_pages_show_the_results_that_were_measured(name):
-    page = DOCS / name
+    page = ROOT / name
     made = tables.updated(page, tables.PAGES[name]())
     assert made == page.read_text(encoding="utf-8"), "run python -m docs.making.tables"
 
@@ -163,6 +164,19 @@ def test_tables_of_benchmarks_are_those_of_the_files(tmp_path, monkeypatch):
     assert "| t | pairity | 10 | 0.5 | 1.0e-04 |  |  |" in lines
     assert "| t | peer | 10 | > 2 |  |  |  |" in lines
     assert "Machine: cores 2." in lines
+
+
+def test_the_picture_is_of_measured_numbers():
+    points = picture.growth()
+    rows = json.loads((tables.BENCHMARKS / "bench.json").read_text(encoding="utf-8"))["rows"]
+    measured = {(row["system"], row["n_pairs"], row["fit_seconds"]) for row in rows}
+    assert set(points) == {"pairity", "scikit-learn"}
+    assert all((name, *point) in measured for name, some in points.items() for point in some)
+    errors = picture.swap_errors()
+    assert (errors["pairity"] == 0.0).all()
+    assert np.abs(errors["scikit-learn"]).max() > 0.03
+    assert "611 held-out" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(errors["pairity"]) == 611
 
 
 # Nothing from the network -----------------------------------------------------------------------
