@@ -167,3 +167,18 @@ def test_ids_without_features_are_enough():
     model = PairSVCCV("antisymmetric", Cs=3).fit(pairs, y)
     assert set(model.combination_.weights) == {"identity"}
     assert model.score(pairs, y) > 0.95
+
+
+@pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD, None])
+def test_many_pairs_are_evaluated_through_objects(parity):
+    pairs = cases.random_pairs(0, widths=(3, 1, 1))
+    from pairity.operators.pair_operator import PairOperator
+    from pairity.tuning.families import without_derived
+
+    families = without_derived(kernel_families(pairs, parity))
+    assert LINEAR in families
+    assert len(families) >= 4
+    for kernel in families.values():
+        projected = project(kernel.fitted_to(pairs), parity, pairs)
+        groups = PairOperator(projected, pairs)._groups
+        assert not any(group.opaque for group in groups)

@@ -8,6 +8,9 @@ from pairity import PairLogistic, PairLogisticCV, PairRidge, PairRidgeCV, PairSV
 from pairity.kernels import Gaussian, Tensor
 from pairity.selection import ObjectKFold, PairKFold
 
+#: Labels in these tests are noisy, and some folds say little about others.
+pytestmark = pytest.mark.filterwarnings("ignore::pairity.exceptions.CalibrationWarning")
+
 CS = (0.1, 1.0, 10.0)
 
 

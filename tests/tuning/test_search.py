@@ -34,15 +34,19 @@ def matches(seed=0, m=40):
     return pairs, np.where(distance + 0.3 * rng.normal(size=150) < 2.0, "same", "other")
 
 
-@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
-def test_scores_are_those_of_grid_search(symmetry):
+@pytest.mark.parametrize(
+    ("symmetry", "scoring"), [("antisymmetric", "accuracy"), ("symmetric", "roc_auc")]
+)
+def test_scores_are_those_of_grid_search(symmetry, scoring):
     pairs, y = tournament() if symmetry == "antisymmetric" else matches()
     Cs = [0.1, 1.0, 10.0]
     splits = list(PairKFold(4, new=(0, 1, 2)).split(pairs, y))
     search = PairSVCCV(
-        symmetry, Gaussian(2.0), Cs, cv=splits, scoring="accuracy", path_tol=1e-5
+        symmetry, Gaussian(2.0), Cs, cv=splits, scoring=scoring, path_tol=1e-5, patience=None
     ).fit(pairs, y)
-    golden = GridSearchCV(PairSVC(symmetry, Gaussian(2.0)), {"C": Cs}, cv=splits).fit(pairs, y)
+    golden = GridSearchCV(
+        PairSVC(symmetry, Gaussian(2.0)), {"C": Cs}, cv=splits, scoring=scoring
+    ).fit(pairs, y)
     for key in [*(f"split{k}_test_score" for k in range(4)), "mean_test_score", "std_test_score"]:
         np.testing.assert_allclose(search.cv_results_[key], golden.cv_results_[key], atol=0.02)
     assert np.array_equal(
@@ -50,7 +54,19 @@ def test_scores_are_those_of_grid_search(symmetry):
     )
     assert search.best_params_["C"] == golden.best_params_["C"]
     expected = golden.best_estimator_.decision_function(pairs)
-    np.testing.assert_allclose(search.decision_function(pairs), expected, atol=1e-9)
+    np.testing.assert_allclose(search.best_estimator_.decision_function(pairs), expected, atol=1e-9)
+
+
+def test_labels_are_the_likelier_ones_where_one_is_rare():
+    """A weak C leaves all margins on one side; the threshold of the probabilities does not."""
+    rng = np.random.default_rng(0)
+    pairs = Pairs.complete(rng.normal(size=(40, 2)))
+    distance = np.linalg.norm(pairs.objects[pairs.first] - pairs.objects[pairs.second], axis=1)
+    y = np.where(distance < np.quantile(distance, 0.1), 1, -1)
+    model = PairSVCCV("symmetric", Gaussian(1.0), [0.001], cv=3).fit(pairs, y)
+    p = model.predict_proba(pairs)[:, 1]
+    assert np.array_equal(model.predict(pairs), np.where(p > 0.5, 1, -1))
+    assert model.score(pairs, y) >= model.best_estimator_.score(pairs, y)
 
 
 def test_ridge_scores_are_those_of_grid_search():

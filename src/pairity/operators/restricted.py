@@ -18,8 +18,8 @@ class Resident:
 
     def __init__(self, operator: KernelOperator) -> None:
         self._operator = operator
-        block = operator.block(slice(None), slice(None))
-        self._matrix = 0.5 * (block + block.T)
+        self._matrix = operator.block(slice(None), slice(None))
+        _make_symmetric(self._matrix)
 
     @property
     def kernel(self) -> Kernel:
@@ -76,6 +76,17 @@ class Resident:
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal."""
         return self._matrix.diagonal()
+
+
+def _make_symmetric(matrix: NDArray[np.float64], step: int = 1024) -> None:
+    """``(M + M') / 2`` in place, a square at a time."""
+    for row in range(0, len(matrix), step):
+        for column in range(row, len(matrix), step):
+            upper = matrix[row : row + step, column : column + step]
+            lower = matrix[column : column + step, row : row + step]
+            middle = 0.5 * (upper + lower.T)
+            upper[...] = middle
+            lower[...] = middle.T
 
 
 class Restricted:

@@ -31,7 +31,7 @@ _STRONG = 1e6
 #: Pairs below which one resident Gram matrix is quickest whatever the density.
 _FEW_PAIRS = 2500
 #: Pairs up to which a costly Gram matrix is held as a whole, and its share of the memory.
-_MOST_RESIDENT, _RESIDENT_SHARE = 8000, 0.25
+_MOST_RESIDENT, _RESIDENT_SHARE = 12_000, 0.25
 #: Matrices of the size of the grid that splitting holds, in units of double precision.
 _GRID_MATRICES = 22.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pairity.estimators.base import PairMachine
 from pairity.estimators.labels import label_decisions, score_decisions
 from pairity.estimators.logistic import PairLogistic
 from pairity.estimators.svc import PairSVC
+from pairity.exceptions import CalibrationWarning
 from pairity.losses import hinge
 from pairity.losses.base import Loss
 from pairity.losses.logistic import Logistic
@@ -72,6 +74,15 @@ class _ClassifierSearch(ClassifierMixin, PairSearch):
         targets = smoothed_targets(signs, weights, parity)
         sigmoid = fit_sigmoid(self.held_out_decisions_, targets, weights, parity)
         self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
+        if sigmoid.is_flat:
+            self.slope_, self.offset_ = 1.0, 0.0  # the decisions as they are, and a word about it
+            warnings.warn(
+                "the decisions about held-out pairs do not grow with their labels, so that nothing"
+                " was learnt that carries over and probabilities mean little: more pairs, other"
+                " features, or cv=... for another setting may help.",
+                CalibrationWarning,
+                stacklevel=3,
+            )
 
     def _strengths(self) -> Vector:
         return read_strengths(self.Cs, "Cs")
@@ -82,16 +93,19 @@ class _ClassifierSearch(ClassifierMixin, PairSearch):
     def _scorings(self, parity: Parity | None) -> dict[str, Scoring]:
         return {
             "log_loss": negative_loss(CrossEntropy(parity)),
-            "accuracy": accuracy,
+            "accuracy": accuracy(CrossEntropy(parity)),
             "roc_auc": auc,
         }
 
     def decision_function(self, X: Any) -> Vector:
-        """Decisions of the model that was kept: swapped pairs have equal or opposite ones."""
-        return self._kept().decision_function(X)
+        """Log-odds of ``classes_[1]``, ``slope f + offset`` with f of ``best_estimator_``.
+
+        Swapped pairs have equal ones, or exact opposites.
+        """
+        return self.slope_ * self._kept().decision_function(X) + self.offset_
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Labels; ``tie_label`` where the decision is exactly 0."""
+        """The likelier label; ``tie_label`` where both are equally likely."""
         return label_decisions(self.decision_function(X), self.classes_, self.tie_label)
 
     def predict_proba(self, X: Any) -> Vector:
@@ -100,18 +114,15 @@ class _ClassifierSearch(ClassifierMixin, PairSearch):
         The sigmoid was fitted to held-out decisions.  Rows add up to 1 exactly; antisymmetric, the
         two columns change places when a pair is swapped.
         """
-        return two_probabilities(self._log_odds(X))
+        return two_probabilities(self.decision_function(X))
 
     def predict_log_proba(self, X: Any) -> Vector:
         """Logarithms of the probabilities, exact for tiny ones too."""
-        odds = self._log_odds(X)
+        odds = self.decision_function(X)
         return -np.logaddexp(0.0, np.column_stack([odds, -odds]))
 
-    def _log_odds(self, X: Any) -> Vector:
-        return self.slope_ * self.decision_function(X) + self.offset_
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean accuracy; a decision of exactly 0 counts one half."""
+        """Mean accuracy; a probability of exactly 1/2 counts one half."""
         return score_decisions(self.decision_function(X), y, self.classes_, sample_weight)
 
     def __sklearn_tags__(self) -> Any:

@@ -24,7 +24,7 @@ from pairity.operators.pair_operator import PairOperator
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.tuning.criteria import Criterion
-from pairity.tuning.families import LINEAR, kernel_families
+from pairity.tuning.families import LINEAR, kernel_families, without_derived
 from pairity.tuning.landmarks import Evaluation, LandmarkRidge, Rows, Split, Vector
 
 __all__ = ["Combination", "choose_combination"]
@@ -33,6 +33,8 @@ __all__ = ["Combination", "choose_combination"]
 _LANDMARKS = 500
 #: Rounds from each start, and those after which one way to standardise is given up.
 _ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
+#: Pairs beyond which families that cannot be evaluated through objects are left out.
+_MOST_WITH_DERIVED = 12_000
 #: A round changes weights by at most these factors, and by this power of what is asked for.
 _LEAST, _MOST, _POWER = 0.05, 5.0, 0.7
 #: Weight of the best single family in the second start.
@@ -162,7 +164,10 @@ def _fit_families(pairs: Pairs, parity: Parity | None, scale: str, landmarks: Ro
     scaled = scaling.apply(pairs)
     basis = pairs[landmarks].without_unused_objects()
     names, kernels, matrices = [], [], []
-    for name, kernel in kernel_families(pairs, parity).items():
+    families = kernel_families(pairs, parity)
+    if len(pairs) > _MOST_WITH_DERIVED:
+        families = without_derived(families)
+    for name, kernel in families.items():
         fitted = kernel.fitted_to(scaled)
         projected = project(Rescaled(fitted, scaling), parity, pairs)
         size = float(projected.diagonal(pairs).mean())

@@ -26,7 +26,7 @@ from pairity.kernels import (
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
-__all__ = ["LINEAR", "kernel_families"]
+__all__ = ["LINEAR", "kernel_families", "without_derived"]
 
 #: The term that is always there: a Gaussian decays to nothing outside the range of training.
 LINEAR = "linear"
@@ -41,6 +41,18 @@ def kernel_families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
         odd = _odd(pairs)
         families |= {name if parity is Parity.ODD else f"odd {name}": odd[name] for name in odd}
     return families
+
+
+def without_derived(families: dict[str, Kernel]) -> dict[str, Kernel]:
+    """The families made of object kernels alone, whose products go through objects at any size."""
+    kept = {
+        name: kernel
+        for name, kernel in families.items()
+        if not any(isinstance(inner, Derived) for inner in kernel.walk())
+    }
+    if any(LINEAR in name for name in families) and "additive" in " ".join(kept):
+        kept[LINEAR] = Additive(Linear())
+    return kept
 
 
 def _gaussian() -> Kernel:

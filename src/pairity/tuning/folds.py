@@ -28,7 +28,7 @@ Vector = NDArray[np.float64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 #: Pairs up to which the whole Gram matrix is held, if memory allows.
-_MOST_RESIDENT = 9000
+_MOST_RESIDENT = 12_000
 #: Share of the memory limit that it may take.
 _RESIDENT_SHARE = 0.25
 

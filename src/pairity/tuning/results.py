@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from pairity.tuning.criteria import Criterion
+from pairity.tuning.criteria import Criterion, CrossEntropy
 
 __all__ = ["FoldScores", "Scoring", "accuracy", "auc", "negative_loss", "results_table"]
 
@@ -33,16 +33,23 @@ def negative_loss(criterion: Criterion) -> Scoring:
     return score
 
 
-def accuracy(
-    decisions: Sequence[Vector], targets: Sequence[Vector], weights: Sequence[Vector]
-) -> Vector:
-    """Share of right signs; a decision of exactly 0 counts one half."""
-    return np.array(
-        [
-            np.average(0.5 * (1.0 + np.sign(f) * y), weights=w)
-            for f, y, w in zip(decisions, targets, weights, strict=True)
-        ]
-    )
+def accuracy(criterion: CrossEntropy) -> Scoring:
+    """Share of pairs whose likelier label is right; a tie counts one half."""
+
+    def score(
+        decisions: Sequence[Vector], targets: Sequence[Vector], weights: Sequence[Vector]
+    ) -> Vector:
+        whole = (np.concatenate(parts) for parts in (decisions, targets, weights))
+        sigmoid = criterion.calibrate(*whole)
+        odds = decisions if sigmoid.is_flat else [sigmoid.log_odds(fold) for fold in decisions]
+        return np.array(
+            [
+                np.average(0.5 * (1.0 + np.sign(f) * y), weights=w)
+                for f, y, w in zip(odds, targets, weights, strict=True)
+            ]
+        )
+
+    return score
 
 
 def auc(
