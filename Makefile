@@ -58,7 +58,7 @@ docs: $(STAMP)  ## the site in build/site; no network once its tools are install
 	$(BIN)/python -m docs.making.tables
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # not --quiet: that forgets warnings
 	$(BIN)/python -m docs.making.outside build/site
-	@echo "build/site/index.html; with its search: $(BIN)/python -m http.server --directory build/site"
+	@echo "open build/site/index.html"
 
 dist: $(STAMP)  ## wheel and source archive in dist/
 	rm -rf dist

@@ -3,6 +3,7 @@
 import importlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -207,15 +208,33 @@ def test_links_and_own_files_are_no_loads():
     assert outside.loaded_by("a { background: url(../b.png) }", ".css") == []
 
 
-def test_the_site_builds_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, built with every warning an error."""
     for package in ("mkdocs", "material", "mkdocstrings_handlers.python"):
         pytest.importorskip(package, reason="MkDocs comes with the docs extra: make docs")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    assert list(outside.outside(tmp_path)) == []
-    assert "class Identity(Kernel)" in re.sub(
-        "<[^>]+>", "", (tmp_path / "add-a-kernel.html").read_text()
-    )
-    assert (tmp_path / "experiments" / "results" / "graphs.png").exists()
-    assert str(ROOT) not in "".join(page.read_text() for page in tmp_path.rglob("*.html"))
+    return folder
+
+
+def test_the_built_site_is_whole(site):
+    assert list(outside.outside(site)) == []
+    text = re.sub("<[^>]+>", "", (site / "add-a-kernel.html").read_text(encoding="utf-8"))
+    assert "class Identity(Kernel)" in text
+    assert (site / "experiments" / "results" / "graphs.png").exists()
+    pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
+    assert str(ROOT) not in "".join(pages)
+
+
+def test_search_works_from_the_disk(site):
+    browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome-stable"))), None)
+    if browser is None:
+        pytest.skip("no Chromium is installed to look at the site with")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    address = (site / "index.html").as_uri() + "?q=diffusion"
+    command = [browser, *options, "--virtual-time-budget=20000", "--dump-dom", address]
+    page = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    assert re.search(r"md-search-result__meta\">\d+ matching documents", page)
