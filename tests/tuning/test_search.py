@@ -211,6 +211,17 @@ def test_folds_without_one_of_the_classes_are_left_out():
         PairSVCCV("symmetric", Linear(), 2, cv=splits[1:]).fit(pairs, y)
 
 
+def test_held_out_pairs_of_one_label_are_pointed_out():
+    """Classes held out one at a time leave pairs of the same class alone."""
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(3), 6)
+    pairs = Pairs.complete(rng.normal(size=(18, 2)) + 3.0 * classes[:, None])
+    y = np.where(classes[pairs.first] == classes[pairs.second], 1, -1)
+    cv = ObjectKFold(3, object_groups=classes)
+    with pytest.warns(CalibrationWarning, match="one label only"):
+        PairSVCCV("symmetric", Gaussian(1.0), 2, cv=cv).fit(pairs, y)
+
+
 def test_pairs_of_an_object_with_itself_are_refused():
     pairs = Pairs(np.eye(3), [0, 1], [0, 2])
     with pytest.raises(ValueError, match="pairs an object with itself"):

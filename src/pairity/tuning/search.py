@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pairity.calibration.held_out import Data, read_splits
+from pairity.calibration.held_out import GivenRows, read_splits
 from pairity.estimators.base import PairMachine
 from pairity.exceptions import CalibrationWarning
 from pairity.kernels.resolve import as_kernel
@@ -132,7 +132,7 @@ class PairSearch(BaseEstimator):
         pairs, targets, weights, parity = reader._read_training(X, y, sample_weight)
         counted = np.flatnonzero(weights > 0.0)
         # ids tell objects apart where features change from pair to pair
-        data = Data(
+        data = GivenRows(
             X if isinstance(X, Pairs) else pairs,
             np.asarray(targets),
             None if groups is None else np.asarray(groups),
@@ -142,6 +142,7 @@ class PairSearch(BaseEstimator):
         splits = read_splits(self.cv, data, stratify=stratify)
         if stratify:
             splits = _with_both_classes(splits, targets[counted])
+            _warn_of_single_labels(splits, targets[counted])
         return Read(pairs[counted], targets[counted], weights[counted], parity, splits)
 
     def _check_kernel(self) -> None:
@@ -280,6 +281,19 @@ class PairSearch(BaseEstimator):
     def n_iter_(self) -> int:
         """Steps of the fit that was kept."""
         return self._kept().n_iter_
+
+
+def _warn_of_single_labels(splits: Sequence[Split], targets: Vector) -> None:
+    """Say so where held-out pairs cannot tell a good model: one label in most folds."""
+    single = sum(len(np.unique(targets[test])) < 2 for _, test in splits)
+    if 2 * single > len(splits):
+        warnings.warn(
+            f"the held-out pairs of {single} of {len(splits)} folds have one label only, so that they"
+            " cannot tell a good kernel from a bad one; fewer folds, or larger shares of objects or"
+            " groups held out, give both labels: cv=ObjectKFold(2, object_groups=...), say.",
+            CalibrationWarning,
+            stacklevel=5,
+        )
 
 
 def _mean(values: Vector) -> float:
