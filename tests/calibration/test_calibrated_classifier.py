@@ -271,6 +271,11 @@ def test_weights_that_are_refused(weights, message):
         CalibratedPairClassifier().fit(PAIRS, LABELS, sample_weight=weights)
 
 
+def test_groups_of_another_length():
+    with pytest.raises(ValueError, match=r"got groups of shape \(21,\) for 20 pairs; expected one"):
+        CalibratedPairClassifier().fit(PAIRS, LABELS, groups=np.arange(21))
+
+
 def test_weights_for_an_estimator_that_takes_none():
     class Deaf(PairSVC):
         def fit(self, X, y):

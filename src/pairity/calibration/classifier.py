@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from pairity.calibration.held_out import Data, HeldOut, decide_held_out, read_splits
+from pairity.calibration.held_out import GivenRows, HeldOut, decide_held_out, read_splits
 from pairity.calibration.isotonic import Isotonic, fit_isotonic
 from pairity.calibration.sigmoid import Sigmoid, fit_sigmoid, smoothed_targets
 from pairity.calibration.trainer import Trainer, innermost, parity_of
@@ -136,14 +136,14 @@ class CalibratedPairClassifier(ClassifierMixin, BaseEstimator):
         if parity is Parity.ODD:
             refuse_self_pairs(pairs)
         counted = np.flatnonzero(weights > 0.0)
-        given = column_or_1d(y)
-        data = Data(pairs, given, None if groups is None else np.asarray(groups), counted)
+        named = column_or_1d(y)
+        given = GivenRows(pairs, named, None if groups is None else np.asarray(groups), counted)
         pairs, weights, signs = pairs[counted], weights[counted], labels.signs[counted]
         trainer = Trainer(
-            estimator, pairs, given[counted], None if sample_weight is None else weights
+            estimator, pairs, named[counted], None if sample_weight is None else weights
         )
         self.classes_ = labels.classes
-        held = self._decide_held_out(trainer, data, parity)
+        held = self._decide_held_out(trainer, given, parity)
         shares = weights[held.rows] * held.shares
         targets = smoothed_targets(signs[held.rows], shares, parity)
         self._keep_curve(_METHODS[self.method](held.decisions, targets, shares, parity))
@@ -162,8 +162,10 @@ class CalibratedPairClassifier(ClassifierMixin, BaseEstimator):
             )
         return estimator
 
-    def _decide_held_out(self, trainer: Trainer, data: Data, parity: Parity | None) -> HeldOut:
-        splits = read_splits(self.cv, data, stratify=parity is not Parity.ODD)
+    def _decide_held_out(
+        self, trainer: Trainer, given: GivenRows, parity: Parity | None
+    ) -> HeldOut:
+        splits = read_splits(self.cv, given, stratify=parity is not Parity.ODD)
 
         def fit(rows: NDArray[np.intp]) -> Any:
             one_class = len(np.unique(trainer.targets[rows])) == 1

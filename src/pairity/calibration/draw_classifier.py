@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.calibration.draws import DrawModel, fit_draws, smoothed_outcomes
-from pairity.calibration.held_out import Data, HeldOut, decide_held_out, read_splits
+from pairity.calibration.held_out import GivenRows, HeldOut, decide_held_out, read_splits
 from pairity.calibration.outcomes import read_outcomes
 from pairity.calibration.trainer import Trainer, innermost, parity_of
 from pairity.estimators.intake import read_pairs, read_weights, refuse_self_pairs
@@ -106,10 +106,12 @@ class PairDrawClassifier(ClassifierMixin, BaseEstimator):
         weights = read_weights(sample_weight, len(pairs))
         refuse_self_pairs(pairs[read.values != 0.0])
         counted = np.flatnonzero(weights > 0.0)
-        data = Data(pairs, read.values, None if groups is None else np.asarray(groups), counted)
+        given = GivenRows(
+            pairs, read.values, None if groups is None else np.asarray(groups), counted
+        )
         pairs, weights, values = pairs[counted], weights[counted], read.values[counted]
         trainer = Trainer(estimator, pairs, values, None if sample_weight is None else weights)
-        held = self._score_held_out(trainer, data)
+        held = self._score_held_out(trainer, given)
         shares = weights[held.rows] * held.shares
         targets = smoothed_outcomes(values[held.rows], shares)
         self._keep_model(fit_draws(held.decisions, targets, shares))
@@ -130,8 +132,8 @@ class PairDrawClassifier(ClassifierMixin, BaseEstimator):
             )
         return estimator
 
-    def _score_held_out(self, trainer: Trainer, data: Data) -> HeldOut:
-        splits = read_splits(self.cv, data, stratify=False)
+    def _score_held_out(self, trainer: Trainer, given: GivenRows) -> HeldOut:
+        splits = read_splits(self.cv, given, stratify=False)
 
         def fit(rows: NDArray[np.intp]) -> Any:
             return _fit_rows(trainer, rows) if trainer.targets[rows].any() else None

@@ -17,7 +17,7 @@ from pairity.selection import PairKFold, leakage_report
 from pairity.selection.identity import ends_of
 from pairity.selection.splitter import PairSplitter
 
-__all__ = ["Data", "HeldOut", "decide_held_out", "read_splits"]
+__all__ = ["GivenRows", "HeldOut", "decide_held_out", "read_splits"]
 
 Rows = NDArray[np.intp]
 Vector = NDArray[np.float64]
@@ -41,7 +41,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class GivenRows:
     """All rows that were given, and which of them count (have a weight above 0)."""
 
     pairs: Pairs
@@ -49,14 +49,25 @@ class Data:
     groups: NDArray[Any] | None
     counted: Rows
 
+    def __post_init__(self) -> None:
+        if self.groups is not None and self.groups.shape != (len(self.pairs),):
+            raise ValueError(
+                f"got groups of shape {self.groups.shape} for {len(self.pairs)} pairs; expected one"
+                " per pair."
+            )
 
-def read_splits(cv: Any, data: Data, *, stratify: bool) -> list[Split]:
+
+def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
     """Training and held-out rows among those that count, without rows on both sides.
 
     ``cv`` is a splitter, a number of folds, ready splits of all rows, or ``None`` for five folds
     in which each unordered pair is held out once.
     """
-    pairs, targets, counted = data.pairs[data.counted], data.targets[data.counted], data.counted
+    pairs, targets, counted = (
+        given.pairs[given.counted],
+        given.targets[given.counted],
+        given.counted,
+    )
     if len(pairs) < 2:
         raise ValueError(
             f"got n_samples={len(pairs)} with a weight above 0; expected at least 2, to hold out one."
@@ -66,10 +77,10 @@ def read_splits(cv: Any, data: Data, *, stratify: bool) -> list[Split]:
         trusted = True
         cv = _default_splitter(pairs, None if cv is None else int(cv), stratify)
     if hasattr(cv, "split") and not isinstance(cv, str):
-        groups = None if data.groups is None else data.groups[counted]
+        groups = None if given.groups is None else given.groups[counted]
         splits = list(cv.split(pairs, targets, groups))
     elif isinstance(cv, Iterable) and not isinstance(cv, str):
-        splits = [_among(counted, len(data.pairs), split) for split in cv]
+        splits = [_among(counted, len(given.pairs), split) for split in cv]
     else:
         raise ValueError(
             f"got cv={cv!r}; expected a splitter of pairity.selection, a number of folds, or a list"
