@@ -128,6 +128,9 @@ def test_a_bug_is_not_dressed_up_as_bad_input(tmp_path, monkeypatch):
     assert isinstance(result.exception, ZeroDivisionError)
 
 
+ENDS = ("_predictions.csv", ".pairity", "_report.html")
+
+
 def test_demo_covers_both_symmetries(tmp_path):
     result = invoke("demo", "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -135,7 +138,8 @@ def test_demo_covers_both_symmetries(tmp_path):
         assert text in result.stdout
     names = {path.name for path in (tmp_path / "out").iterdir()}
     stems = ("train_choice", "same_digit")
-    assert names == {f"{stem}{end}" for stem in stems for end in ("_predictions.csv", ".pairity")}
+    assert names == {f"{stem}{end}" for stem in stems for end in ENDS}
+    assert f"{tmp_path / 'out' / 'same_digit_report.html'}" in result.stdout.replace("\n", "")
     inspected = invoke("inspect", tmp_path / "out" / "train_choice.pairity")
     assert "which of two train offers does a traveller take?" in inspected.stdout
     assert_refused(invoke("demo", "--output", tmp_path / "out"), "--force")

@@ -99,23 +99,23 @@ def test_digit_labels_tell_whether_the_digits_agree():
 
 
 def test_digit_distances_are_symmetric_bit_for_bit_and_zero_for_equal_images():
-    from pairity.datasets.digits import _distances
+    from pairity.datasets.digits import image_distances
 
     pairs = load_digit_pairs(100, 20).train.pairs
     left, right = pairs.objects[pairs.first], pairs.objects[pairs.second]
-    assert np.array_equal(_distances(left, right), pairs.symmetric)
-    assert np.array_equal(_distances(right, left), pairs.symmetric)
+    assert np.array_equal(image_distances(left, right), pairs.symmetric)
+    assert np.array_equal(image_distances(right, left), pairs.symmetric)
     assert (pairs.symmetric[:, 4] <= pairs.symmetric[:, 0]).all()
-    assert np.abs(_distances(left, left)).max() < 1e-7
+    assert np.abs(image_distances(left, left)).max() < 1e-7
 
 
 def test_shifted_distance_forgives_one_pixel():
-    from pairity.datasets.digits import _distances
+    from pairity.datasets.digits import image_distances
 
     image = np.zeros((1, 8, 8))
     image[0, 3, 3] = 1.0
     moved = np.roll(image, 1, axis=2)
-    distance, *_, shifted = _distances(image.reshape(1, -1), moved.reshape(1, -1))[0]
+    distance, *_, shifted = image_distances(image.reshape(1, -1), moved.reshape(1, -1))[0]
     assert distance == pytest.approx(np.sqrt(2.0))
     assert shifted == 0.0
 

@@ -9,7 +9,7 @@ from pairity.cli.console import make_console
 from pairity.cli.outputs import new_files
 from pairity.demo import digit_task, evaluate, train_choice_task
 from pairity.demo.show import render_outcome
-from pairity.demo.write import file_names, write_model, write_predictions
+from pairity.demo.write import file_names, write_model, write_page, write_predictions
 
 __all__ = ["run_demo"]
 
@@ -27,6 +27,10 @@ def run_demo(output: Path, *, force: bool) -> None:
             console.print(render_outcome(outcome))
             write_predictions(outcome, directory)
             write_model(outcome, directory)
+            write_page(outcome, directory)
     seconds = time.perf_counter() - start
-    console.print(f"{len(files)} files in {output} ({seconds:.1f} s)", soft_wrap=True)
-    console.print(f"What a model is: pairity inspect {output / files[1]}", soft_wrap=True)
+    console.print(f"{len(files)} files in {output} ({seconds:.1f} s). Look at", soft_wrap=True)
+    for task in _TASKS:
+        names = file_names(task)
+        console.print(f"  {output / names.report}  what was learned, and how sure", soft_wrap=True)
+    console.print(f"  pairity inspect {output / file_names(task).model}", soft_wrap=True)

@@ -12,7 +12,7 @@ from sklearn.datasets import load_digits
 from pairity.datasets.dataset import PairDataset
 from pairity.pairs import Pairs
 
-__all__ = ["DigitPairs", "load_digit_pairs"]
+__all__ = ["DigitPairs", "image_distances", "load_digit_pairs"]
 
 Matrix = NDArray[np.float64]
 
@@ -92,7 +92,7 @@ def _draw(
     )
     return PairDataset(
         name=name,
-        pairs=Pairs(images, first, second, symmetric=_distances(images[first], images[second])),
+        pairs=Pairs(images, first, second, symmetric=image_distances(images[first], images[second])),
         y=np.where(same, 1, -1),
         groups=digits[first],
         feature_names=tuple(f"pixel {row},{col}" for row in range(_SIDE) for col in range(_SIDE)),
@@ -101,7 +101,7 @@ def _draw(
     )
 
 
-def _distances(left: Matrix, right: Matrix) -> Matrix:
+def image_distances(left: Matrix, right: Matrix) -> Matrix:
     """Five distances of image pairs, shape (n, 5); each is the same for swapped images."""
     grids = left.reshape(-1, _SIDE, _SIDE), right.reshape(-1, _SIDE, _SIDE)
     cosine = np.sum(left * right, axis=1) / np.sqrt(

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from pairity.demo.tasks import Task
-from pairity.estimators.svc import PairSVC
 from pairity.solvers.certificate import Certificate
+from pairity.tuning import PairSVCCV
 
 __all__ = ["Outcome", "accuracy_of", "evaluate"]
 
@@ -22,7 +23,7 @@ class Outcome:
     """A fitted task: figures for the summary, decisions for the files."""
 
     task: Task
-    model: PairSVC
+    model: PairSVCCV
     decisions: Vector  # on the held-out pairs
     accuracy: float
     standard_error: float
@@ -37,6 +38,11 @@ class Outcome:
         return self.model.certificate_
 
     @property
+    def best_c(self) -> float:
+        """The C that was chosen."""
+        return float(self.model.best_params_["C"])
+
+    @property
     def n_support(self) -> int:
         """Number of support pairs."""
         return len(self.model.support_)
@@ -44,9 +50,9 @@ class Outcome:
 
 def evaluate(task: Task) -> Outcome:
     """Fit on the training pairs, measure on the held-out ones."""
-    model = PairSVC(task.symmetry, task.kernel, task.C)
+    model = clone(task.estimator)
     start = time.perf_counter()
-    model.fit(task.train, task.train_labels)
+    model.fit(task.train, task.train_labels, groups=task.groups)
     fitted = time.perf_counter()
     decisions = model.decision_function(task.test)
     predicted = time.perf_counter()

@@ -24,7 +24,7 @@ def _figures(outcome: Outcome) -> Table:
     view = Table.grid(padding=(0, 2))
     view.add_column(justify="right", style="dim")
     view.add_column()
-    view.add_row("model", f"PairSVC, kernel {task.kernel!r}, C = {task.C:g}")
+    view.add_row("model", f"PairSVCCV chose {_kernel(outcome)} and C = {outcome.best_c:g}")
     view.add_row(
         "data",
         f"{len(task.train)} pairs to train on, {len(task.test)} held out, no {task.split} in common",
@@ -44,9 +44,19 @@ def _figures(outcome: Outcome) -> Table:
     )
     view.add_row("swap law", f"{swap} {held} bit for bit on all {len(task.test)} held-out pairs")
     view.add_row(
-        "seconds", f"{outcome.fit_seconds:.2f} to fit, {outcome.predict_seconds:.2f} to predict"
+        "seconds",
+        f"{outcome.fit_seconds:.1f} to choose and fit, {outcome.predict_seconds:.2f} to predict",
     )
     return view
+
+
+def _kernel(outcome: Outcome) -> str:
+    """The kernel that was chosen: families and their shares, or its formula."""
+    found = outcome.model.combination_
+    if found is None:
+        return f"the kernel {outcome.model.kernel_}"
+    ordered = sorted(found.weights.items(), key=lambda item: -item[1])
+    return "a sum of " + ", ".join(f"{name} {share:.0%}" for name, share in ordered)
 
 
 def _percent(share: float) -> str:

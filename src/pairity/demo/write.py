@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import NamedTuple
 
 from pairity.demo.evaluate import Outcome
 from pairity.files import ModelMetadata, save
+from pairity.report import Limits, write_report
 
-__all__ = ["file_names", "write_model", "write_predictions"]
+__all__ = ["DemoFiles", "file_names", "write_model", "write_page", "write_predictions"]
 
 
-def file_names(task_name: str) -> tuple[str, str]:
-    """Names of the files of a task: predictions and model."""
+class DemoFiles(NamedTuple):
+    """Names of the files of a task."""
+
+    predictions: str
+    model: str
+    report: str
+
+
+def file_names(task_name: str) -> DemoFiles:
+    """Names that tell which task files are of."""
     stem = task_name.replace(" ", "_")
-    return f"{stem}_predictions.csv", f"{stem}.pairity"
+    return DemoFiles(f"{stem}_predictions.csv", f"{stem}.pairity", f"{stem}_report.html")
 
 
 def write_model(outcome: Outcome, directory: Path) -> None:
@@ -26,15 +36,28 @@ def write_model(outcome: Outcome, directory: Path) -> None:
         "held-out pairs": len(task.test),
         "held-out accuracy": outcome.accuracy,
     }
-    _, name = file_names(task.name)
-    save(outcome.model, directory / name, ModelMetadata(training=summary))
+    save(outcome.model, directory / file_names(task.name).model, ModelMetadata(training=summary))
+
+
+def write_page(outcome: Outcome, directory: Path) -> None:
+    """The report: what was learned and how sure that is."""
+    task = outcome.task
+    write_report(
+        outcome.model,
+        task.train,
+        task.train_labels,
+        directory / file_names(task.name).report,
+        test=(task.test, task.test_labels),
+        limits=Limits(objects=100),
+        **task.report,
+    )
 
 
 def write_predictions(outcome: Outcome, directory: Path) -> None:
     """Held-out pairs with label, prediction and decision value."""
     task = outcome.task
     predictions = outcome.model.predict(task.test)
-    name, _ = file_names(task.name)
+    name = file_names(task.name).predictions
     with (directory / name).open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("first", "second", "label", "prediction", "decision"))

@@ -126,7 +126,7 @@ def _about_settings(data: ReportData) -> Iterator[str]:
 def _reached(setting: Setting, name: str) -> str:
     """The figure; where nothing was wrong, what that says."""
     found = setting.figures[name]
-    if name == "accuracy" and found.value == 1.0:
+    if name == "accuracy" and found.value > 1.0 - 1e-12:
         bound = percent(0.05 ** (1.0 / max(1, setting.n_pairs)))
         return f"all {setting.n_pairs:,} (at least {bound} with 95 % confidence)"
     return figure(name, found)
