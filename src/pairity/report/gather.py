@@ -60,7 +60,7 @@ def gather(
     settings = [part.setting for part in parts]
     if test is not None:
         settings.append(_given(subject, validated, parts[0].held, test, test_name))
-    shown = next((part for part in parts if len(part.held.rows)), parts[0])
+    shown = max(parts, key=lambda part: part.setting.n_pairs)  # the first of equal ones
     compared = choose_objects(subject, objects, limits.objects)
     ordered = _order(subject, validated, shown.held, compared, limits, seed)
     drops, drops_note = feature_drops(validated, shown.held, names, limits, seed)

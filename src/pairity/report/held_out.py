@@ -31,6 +31,8 @@ SETTINGS = {
 }
 #: Fewer held-out pairs than this say nothing.
 _LEAST = 10
+#: Folds are made fewer where the rarer label is held out with less than this part of its share.
+_LOPSIDED = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,7 @@ def hold_out(
     subject: Subject, key: str, limits: Limits, seed: int, groups: Any, object_groups: Any
 ) -> HeldOut:
     """Fit on folds and decide about what they hold out; fewer folds where many are too many."""
-    reason = "too few pairs to hold some out"
+    reason, found = "too few pairs to hold some out", []
     for n_folds in dict.fromkeys((limits.folds, 3, 2)):
         if n_folds > limits.folds:
             continue
@@ -84,10 +86,12 @@ def hold_out(
         except ValueError as error:
             reason = str(error).rstrip(".").removeprefix("got ")
             continue
-        reason = _useless(subject, splits) or ""
-        if not reason:
-            return _decide(subject, splits)
-    return HeldOut.nothing(reason)
+        reason = _useless(subject, splits) or reason
+        if _useless(subject, splits) is None:
+            found.append(splits)
+            if not _is_lopsided(subject, splits):
+                return _decide(subject, splits)
+    return _decide(subject, found[0]) if found else HeldOut.nothing(reason)
 
 
 def _splits(
@@ -114,6 +118,20 @@ def _useless(subject: Subject, splits: list[Split]) -> str | None:
             label = subject.label_of(next(kind[0] for kind in kinds if len(kind) < 2))
             return f"there are folds whose held-out pairs all have the label {label!r}"
     return None
+
+
+def _is_lopsided(subject: Subject, splits: list[Split]) -> bool:
+    """Whether the rarer label is much rarer among held-out pairs than among all pairs.
+
+    Single groups of objects that belong together leave hardly any held-out pair of the other
+    label; fewer and larger folds leave more.
+    """
+    if subject.kind != "labels" or subject.is_odd:
+        return False
+    held = np.unique(np.concatenate([test for _, test in splits]))
+    positive = subject.targets > 0
+    shares = [min(np.mean(mask), 1.0 - np.mean(mask)) for mask in (positive[held], positive)]
+    return bool(shares[0] < _LOPSIDED * shares[1])
 
 
 def _decide(subject: Subject, splits: list[Split]) -> HeldOut:

@@ -176,4 +176,6 @@ def _listed(names: list[str]) -> str:
 
 
 def _cut(name: str) -> str:
-    return name if len(name) <= 40 else name[:39] + "…"
+    """A name short enough for a sentence, in quotes where its commas would confuse."""
+    shown = name if len(name) <= 48 else name[:47] + "…"
+    return f"“{shown}”" if "," in shown else shown

@@ -25,7 +25,7 @@ def validation_curve(found: SearchFacts) -> str:
         Scale(min(strengths), max(strengths), 60.0, 384.0, logarithmic=True),
         Scale(low - room, high + room, 276.0, 26.0),
     )
-    x_ticks = [(value, f"{value:.3g}") for value in sorted(set(strengths))]
+    x_ticks = [(value, short(float(f"{value:.3g}"))) for value in sorted(set(strengths))]
     x_ticks = x_ticks[:: 1 + (len(x_ticks) - 1) // 8]
     y_ticks = [(value, short(value)) for value in nice_ticks(low - room, high + room)]
     lines, keys = [], []
