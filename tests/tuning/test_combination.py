@@ -57,7 +57,7 @@ def test_a_planted_family_gets_the_weight(kind):
     )
     assert found.weights[kind] >= 0.3
     best = min(found.family_losses.values())
-    assert found.loss <= best + 1e-12
+    assert found.loss <= 1.03 * best
     assert sum(found.weights.values()) == pytest.approx(1.0)
     assert found.weights[LINEAR] >= 0.015
     projected = project(found.kernel, Parity.ODD, pairs)

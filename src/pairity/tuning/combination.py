@@ -4,7 +4,8 @@ Weights start equal (and once more with the best single family in front).  A rou
 on every fold, looks at the share that each family has in the decisions about *held-out* pairs,
 asks by how much each share should be stretched there, and multiplies its weight by that.  A
 family that only fits noise is stretched by 0; two families that complement each other both stay,
-which a choice of one of them would miss.  The best sum on the way is kept.
+which a choice of one of them would miss.  The mean of the sums that held-out pairs cannot tell from
+the best one is kept.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ def _best_sum(
     trials = [*first, *_rounds(ridge, leading, _ROUNDS), singles[favourite]]
     if following is not None:
         trials += _rounds(ridge, following, _ROUNDS - len(first))
-    best = min(trials, key=lambda trial: trial.loss)
+    best = ridge.evaluate(_mean_of_the_best(trials))
     shares = _trimmed(best.weights, families.names)
     terms = [
         Scaled(kernel.factor * share, kernel.kernel)
@@ -209,6 +210,22 @@ def _best_sum(
         {name: single.loss for name, single in zip(families.names, singles, strict=True)},
         len(trials) + len(singles) - 1,
     )
+
+
+def _mean_of_the_best(trials: list[Evaluation]) -> Vector:
+    """Mean weights of the trials that held-out pairs cannot tell from the best one.
+
+    That is within a standard error of the paired differences of their losses: the best of many
+    trials is best partly by luck, their mean less so.
+    """
+    best = min(trials, key=lambda trial: trial.loss)
+    chosen = []
+    for trial in trials:
+        worse = trial.losses - best.losses
+        error = float(worse.std()) / np.sqrt(len(worse))
+        if float(worse.mean()) <= error:
+            chosen.append(trial.weights / trial.weights.sum())
+    return np.mean(chosen, axis=0)
 
 
 def _rounds(ridge: LandmarkRidge, weights: Vector, number: int) -> Iterator[Evaluation]:

@@ -74,7 +74,7 @@ class PairRidgeCV(RegressorMixin, PairSearch):
         *,
         cv: Any = None,
         path_tol: float = 1e-2,
-        patience: int | None = 1,
+        patience: int | None = 2,
         tol: float = 1e-3,
         fit_intercept: bool = True,
         n_symmetric: int = 0,
@@ -128,6 +128,9 @@ class PairRidgeCV(RegressorMixin, PairSearch):
 
     def _factor(self, strength: float) -> float:
         return 1.0 / strength
+
+    def _refit_strength(self, strength: float, factor: float) -> float:
+        return strength / factor
 
     def _learner(self, kernel: Any, strength: float) -> PairMachine:
         return PairRidge(

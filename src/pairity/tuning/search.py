@@ -31,6 +31,11 @@ from pairity.validation import check_count
 
 __all__ = ["PairSearch", "Read"]
 
+#: Share of a standard error that makes no difference between strengths.
+_ALL_BUT = 0.1
+#: Folds that train on less than this share of the pairs say little about strengths for all.
+_SMALL_FOLDS = 0.6
+
 Vector = NDArray[np.float64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -95,6 +100,10 @@ class PairSearch(BaseEstimator):
         """What a strength multiplies the weights of the losses by."""
         return strength
 
+    def _refit_strength(self, strength: float, factor: float) -> float:
+        """The strength whose losses weigh ``factor`` times as much."""
+        return strength * factor
+
     def _solve(self) -> Solve[Any]:
         """A solver for rough solutions."""
         raise NotImplementedError
@@ -124,7 +133,9 @@ class PairSearch(BaseEstimator):
         paths = self._paths(candidates, read, strengths)
         self._tabulate(candidates, paths, read, strengths)
         best = self.best_params_
-        self.best_estimator_ = self._learner(best["kernel"], best[self._strength])
+        self.refit_factor_ = _refit_factor(read)
+        strength = self._refit_strength(best[self._strength], self.refit_factor_)
+        self.best_estimator_ = self._learner(best["kernel"], strength)
         self.best_estimator_.fit(X, y, sample_weight=sample_weight)
         self.kernel_ = best["kernel"]
 
@@ -228,7 +239,7 @@ class PairSearch(BaseEstimator):
         table = results_table(settings, {name: np.array(v) for name, v in extra.items()})
         self.cv_results_ = table
         self.n_splits_ = len(read.splits)
-        self.best_index_ = int(np.nanargmax(table["mean_test_score"]))
+        self.best_index_ = self._weakest_of_the_best(table, len(strengths))
         self.best_score_ = float(table["mean_test_score"][self.best_index_])
         self.best_params_ = dict(settings[self.best_index_].params)
         kernel, place = divmod(self.best_index_, len(strengths))
@@ -240,6 +251,18 @@ class PairSearch(BaseEstimator):
                 f"best of {len(settings)}: {self._strength} {self.best_params_[self._strength]:g},"
                 f" score {self.best_score_:.4g}"
             )
+
+    def _weakest_of_the_best(self, table: dict[str, Any], n_strengths: int) -> int:
+        """The best setting, or one of the same kernel that is weaker and all but as good."""
+        means = np.asarray(table["mean_test_score"])
+        best = int(np.nanargmax(means))
+        error = float(table["std_test_score"][best]) / np.sqrt(self.n_splits_)
+        first = best - best % n_strengths
+        same_kernel = np.arange(first, first + n_strengths)
+        with np.errstate(invalid="ignore"):
+            close = same_kernel[means[same_kernel] >= means[best] - _ALL_BUT * error]
+        factors = [self._factor(table["params"][place][self._strength]) for place in close]
+        return int(close[int(np.argmin(factors))])
 
     # What the kept model offers ----------------------------------------------------------------
 
@@ -281,6 +304,18 @@ class PairSearch(BaseEstimator):
     def n_iter_(self) -> int:
         """Steps of the fit that was kept."""
         return self._kept().n_iter_
+
+
+def _refit_factor(read: Read) -> float:
+    """Factor on the weights of the losses in the fit that is kept.
+
+    Where objects are held out, folds train on few of the pairs, and on all pairs a strength that
+    was good for them is too much: decisions grow, and probabilities fitted to those of the folds
+    are too sure.  Weights times the share of the pairs keep the total weight that was validated.
+    """
+    share = float(np.mean([read.weights[train].sum() for train, _ in read.splits]))
+    share /= float(read.weights.sum())
+    return share if share < _SMALL_FOLDS else 1.0
 
 
 def _warn_of_single_labels(splits: Sequence[Split], targets: Vector) -> None:
