@@ -38,7 +38,8 @@ def executable():
 class Browser:
     """A running browser with one page."""
 
-    def __enter__(self):
+    def start(self):
+        """Start it and attach to its page; RuntimeError if it does not answer."""
         self._directory = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         theirs_in, self._out = os.pipe()
         self._in, theirs_out = os.pipe()
@@ -52,17 +53,23 @@ class Browser:
         )
         os.close(theirs_in)
         os.close(theirs_out)
-        self._number, self._rest, self.events = 0, b"", []
+        self._number, self._rest, self.events, self._session = 0, b"", [], None
+        try:
+            self._attach()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _attach(self):
         targets = self._call("Target.getTargets")["targetInfos"]
         page = next(one["targetId"] for one in targets if one["type"] == "page")
-        self._session = None
         attached = self._call("Target.attachToTarget", targetId=page, flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._call(f"{domain}.enable")
-        return self
 
-    def __exit__(self, *_):
+    def stop(self):
+        """End the process that was started."""
         self._process.kill()
         self._process.wait()
         os.close(self._in)
@@ -73,9 +80,12 @@ class Browser:
         """Send a command and wait for its answer; events on the way are kept."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
-        if getattr(self, "_session", None):
+        if self._session is not None:
             message["sessionId"] = self._session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self._out, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            raise RuntimeError("the browser has ended") from None
         while True:
             answer = self._read()
             if answer.get("id") == self._number:
@@ -112,8 +122,10 @@ class Browser:
             self.events.append(self._read())
 
     def run(self, expression):
-        """Value of a JavaScript expression."""
-        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """Value of a JavaScript expression, or of what it promises."""
+        answer = self._call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -126,6 +138,13 @@ class Browser:
         )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(base64.b64decode(picture["data"]))
+
+    def settle(self):
+        """Wait until the page was drawn twice: scrolling is over, its events are handled."""
+        self.run(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame("
+            "() => setTimeout(() => done(true), 50))))"
+        )
 
     def move(self, x, y):
         """Put the pointer somewhere."""
