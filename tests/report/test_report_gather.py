@@ -147,6 +147,12 @@ def test_importance_is_that_of_permutation_importance(games):
     assert [drop.mean for drop in found.features] == pytest.approx(expected.tolist())
 
 
+def test_importance_for_matches_is_measured_by_auc(album):
+    _, _, _, found = album
+    assert found.features_note.startswith("Drop of the AUC")
+    assert found.features[0].mean > 0.05
+
+
 def test_influence_is_the_mean_size_of_contributions(games, report):
     pairs, y, _ = games
     model = ranker(pairs, y)

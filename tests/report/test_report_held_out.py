@@ -17,6 +17,7 @@ from pairity import (
     PairSVCCV,
 )
 from pairity.calibration.sigmoid import fit_sigmoid, smoothed_targets
+from pairity.kernels import Gaussian, MetricLearning
 from pairity.parity import Parity
 from pairity.report.chances import chances_of_fold_decisions
 from pairity.report.held_out import hold_out, sample_rows
@@ -70,6 +71,24 @@ def test_classifier_figures_are_the_usual_ones():
     share = float(np.mean(truth == "same"))
     assert setting.guess["accuracy"] == pytest.approx(max(share, 1 - share))
     assert setting.guess["log-loss"] == pytest.approx(log_loss(truth, np.full(len(truth), share)))
+
+
+def test_a_calibrated_model_is_measured_by_what_it_predicts():
+    """Its boundary is where a label becomes likelier than not, wherever decisions are 0."""
+    pairs, y = photographs()
+    plain = PairSVC("symmetric", MetricLearning(Gaussian(1.0)), C=0.01).fit(pairs, y)
+    wrapped = CalibratedPairClassifier(plain, cv=3).fit(pairs, y)
+    accuracies = []
+    for model in (plain, wrapped):
+        subject = Subject.read(model, pairs, y)
+        held = found(subject, "seen")
+        chances = chances_of_fold_decisions(subject, held)
+        setting = setting_of("seen", subject, held, chances, None)
+        accuracies.append(setting.figures["accuracy"].value)
+    likelier = np.where(chances[:, 1] > 0.5, "same", "other")
+    assert accuracies[1] == pytest.approx(accuracy_score(y[held.rows], likelier))
+    assert accuracies[0] == pytest.approx(float(np.mean(y == "other")))  # all decisions below 0
+    assert accuracies[1] > accuracies[0] + 0.05
 
 
 def test_no_outcome_helps_to_predict_itself():

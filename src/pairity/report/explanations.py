@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
 from pairity.explain import (
     Columns,
@@ -52,7 +53,7 @@ def feature_drops(
 ) -> tuple[tuple[FeatureDrop, ...], str]:
     """Drop of the held-out score when features are shuffled, largest first, and how it was found.
 
-    The score is that of models of folds on pairs they have not seen: accuracy, or R2.  Many
+    The score is that of models of folds on pairs they have not seen: accuracy, AUC or R2.  Many
     features are shuffled in fewer folds, at least in one.
     """
     chosen, note = _columns(subject.pairs, names, limits.features)
@@ -79,10 +80,10 @@ def feature_drops(
         )
         for place in order
     )
-    score = "R²" if subject.kind == "numbers" else "accuracy"
+    baseline = np.average(baselines, weights=sizes)
     return facts, (
-        f"Drop of the {score} ({np.average(baselines, weights=sizes):.3g}) on {sum(sizes)} held-out"
-        " pairs when a feature is shuffled: one of objects among objects, one of pairs among pairs."
+        f"Drop of the {_score_name(subject)} ({baseline:.3g}) on {sum(sizes)} held-out pairs"
+        " when a feature is shuffled: one of objects among objects, one of pairs among pairs."
         f" Mean of {limits.shuffles} shuffles. {note}"
     ).strip()
 
@@ -110,9 +111,24 @@ def _importance(
         subject.pairs[rows],
         labels[rows],
         features=chosen,
+        scoring=None if _score_name(subject) != "AUC" else _auc,
         n_repeats=shuffles,
         random_state=seed,
     )
+
+
+def _score_name(subject: Subject) -> str:
+    """What a shuffle is judged by; AUC where labels may be rare and a boundary may be off."""
+    if subject.kind == "numbers":
+        return "R²"
+    return "AUC" if subject.kind == "labels" and not subject.is_odd else "accuracy"
+
+
+def _auc(model: Any, pairs: Pairs, y: Any) -> float:
+    positive = np.asarray(y) == model.classes_[1]
+    if positive.all() or not positive.any():
+        return 0.5
+    return float(roc_auc_score(positive, model.decision_function(pairs)))
 
 
 def _columns(pairs: Pairs, names: PairNames, most: int) -> tuple[dict[str, Columns], str]:

@@ -74,7 +74,9 @@ def gather(
         reliability=reliability(validated, shown.key, shown.held, shown.chances)
         if with_curve
         else None,
-        distribution=distribution(validated, shown.key, shown.held) if has_held else None,
+        distribution=distribution(validated, shown.key, shown.held, shown.chances)
+        if has_held
+        else None,
         ranking=ordered.ranking,
         groups=ordered.groups,
         matrix=ordered.matrix,

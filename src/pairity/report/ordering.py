@@ -30,10 +30,10 @@ def rank(
     if not refit:
         note += " Without intervals: the model would have to be fitted again too often."
     options: dict[str, Any] = {}
-    if refit and subject.kind != "draws":
+    if refit:
         options = {
             "intervals": "leave_out",
-            "training": (subject.pairs, subject.y),
+            "training": subject.trained_on,
             "n_resamples": limits.refits,
             "level": _LEVEL,
             "random_state": seed,

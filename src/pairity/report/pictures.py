@@ -83,10 +83,17 @@ def _of_numbers(subject: Subject, held: HeldOut, name: str) -> Reliability:
     return Reliability(tuple(bins), error, None, name)
 
 
-def distribution(subject: Subject, key: str, held: HeldOut) -> Distribution:
-    """Held-out decisions by label; errors of a regressor."""
+def _log_odds(chances: Vector) -> Vector:
+    least = np.finfo(np.float64).tiny
+    return np.log(np.maximum(chances[:, 1], least)) - np.log(np.maximum(chances[:, 0], least))
+
+
+def distribution(subject: Subject, key: str, held: HeldOut, chances: Vector | None) -> Distribution:
+    """Held-out scores by label: log-odds where the model has probabilities; errors of a regressor."""
     targets, values = subject.targets[held.rows], held.decisions
     score = "decision value"
+    if subject.predicts_by_chance and chances is not None:
+        values, score = _log_odds(chances), "log-odds"
     if subject.kind == "numbers":
         values, score = targets - values, "target minus prediction"
         parts = {"all pairs": np.ones(len(values), dtype=np.bool_)}

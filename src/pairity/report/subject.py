@@ -107,6 +107,11 @@ class Subject:
         """Whether decisions of the learner are log-odds already."""
         return self.kind == "labels" and isinstance(self.machine, PairLogistic)
 
+    @property
+    def predicts_by_chance(self) -> bool:
+        """Whether labels are predicted by a probability above one half, not by a decision above 0."""
+        return self.kind == "labels" and hasattr(self.model, "predict_proba")
+
     def some(self, rows: Rows) -> Subject:
         """The same model beside some of the pairs."""
         return replace(self, pairs=self.pairs[rows], y=self.y[rows], targets=self.targets[rows])
@@ -138,6 +143,16 @@ class Subject:
             model = trainer.fit_with_both_labels(rows, names) if two else trainer.fit(rows)
         converged = not any(issubclass(item.category, ConvergenceWarning) for item in caught)
         return model, converged
+
+    @property
+    def trained_on(self) -> tuple[Pairs, NDArray[Any]]:
+        """Pairs and targets that the learner was fitted to: of games with draws, the decided ones."""
+        if self.kind != "draws":
+            return self.pairs, self.y
+        rows = np.arange(len(self.pairs))
+        if is_classifier(self.machine):
+            rows = np.flatnonzero(self.targets != 0.0)
+        return self.pairs[rows], self._labels()[rows]
 
     def _labels(self) -> NDArray[Any]:
         """What the learner is fitted to: inside a model of draws, signs."""

@@ -61,7 +61,10 @@ def measure(
     guess: dict[str, float] = {}
     shares = _shares(subject, sample, targets)
     if subject.kind == "labels":
-        credit = 0.5 * (1.0 + np.sign(decisions) * targets)  # a decision of 0 counts one half
+        ahead = decisions
+        if subject.predicts_by_chance and chances is not None:
+            ahead = chances[:, 1] - 0.5
+        credit = 0.5 * (1.0 + np.sign(ahead) * targets)  # an even one counts one half
         figures["accuracy"] = mean_of(sample, credit)
         figures["AUC"] = area_under_curve(sample, targets, decisions, odd=subject.is_odd)
         guess["AUC"] = 0.5

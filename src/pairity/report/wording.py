@@ -20,6 +20,13 @@ _QUESTIONS = {
 }
 
 
+_JUDGED = {
+    "clear": "clearly better than a guess",
+    "some": "better than a guess",
+    "none": "no better than a guess, as far as these pairs can tell,",
+}
+
+
 def percent(share: float, digits: int = 1) -> str:
     """``0.123`` as ``12.3 %``, with a space that does not break."""
     return f"{100.0 * share:.{digits}f}\u00a0%"
@@ -61,10 +68,14 @@ def lead(setting: Setting) -> str:
 
 
 def judge(setting: Setting) -> str:
-    """What the first figure of a setting says beside a guess: "clear", "some", "none"."""
-    name = lead(setting)
-    found, guess = setting.figures.get(name), setting.guess.get(name)
-    if found is None or guess is None or math.isnan(found.value):
+    """What the figures say beside a guess, the most telling of them: "clear", "some" or "none"."""
+    verdicts = [_judge(setting, name) for name in setting.figures]
+    return next((verdict for verdict in _JUDGED if verdict in verdicts), "none")
+
+
+def _judge(setting: Setting, name: str) -> str:
+    found, guess = setting.figures[name], setting.guess.get(name)
+    if guess is None or math.isnan(found.value):
         return "none"
     gain = guess - found.value if name in _LOSSES else found.value - guess
     error = found.error or 1.0 / math.sqrt(max(1, setting.n_pairs))
@@ -76,13 +87,6 @@ def judge(setting: Setting) -> str:
 def setting_question(setting: Setting) -> str:
     """Which pairs a setting is about, in words."""
     return _QUESTIONS.get(setting.key, setting.name)
-
-
-_JUDGED = {
-    "clear": "clearly better than a guess",
-    "some": "better than a guess",
-    "none": "no better than a guess, as far as these pairs can tell,",
-}
 
 
 def in_short(data: ReportData) -> Iterator[str]:
