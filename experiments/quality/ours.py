@@ -8,7 +8,7 @@ from typing import Any
 
 from experiments.quality.method import Problem, Vector
 from experiments.quality.task import Task
-from pairity import Pairs, PairSVCCV, __version__
+from pairity import PairLogisticCV, Pairs, __version__
 from pairity.exceptions import PairityWarning
 
 
@@ -26,13 +26,17 @@ class OurModel:
 
 
 class Automatic:
-    """``PairSVCCV`` with its defaults: the user tells the symmetry and how to split, nothing else."""
+    """``PairLogisticCV`` with its defaults: told the symmetry and how to split, nothing else.
+
+    The logistic loss because probabilities are judged; on inner folds of votes and new-model its
+    held-out log-loss was lower than that of ``PairSVCCV`` with the same automatic kernel.
+    """
 
     name = "pairity"
 
     def describe(self) -> str:
         """Name and version of the library; ``--again pairity`` measures it anew after a change."""
-        return f"pairity {__version__}, automatic"
+        return f"pairity {__version__}, PairLogisticCV"
 
     def applies(self, task: Task) -> bool:
         """Always."""
@@ -40,7 +44,7 @@ class Automatic:
 
     def fit(self, problem: Problem) -> OurModel:
         """Tune on the inner splits that the peers have too, and fit."""
-        machine = PairSVCCV(problem.symmetry, cv=problem.splitter)
+        machine = PairLogisticCV(problem.symmetry, cv=problem.splitter)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PairityWarning)
             machine.fit(problem.pairs, problem.y, groups=problem.groups)
