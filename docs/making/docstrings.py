@@ -81,6 +81,7 @@ MODULES = (
     "transform",
     "explain",
     "evidence",
+    "report",
     "graphs",
     "datasets",
     "files",
