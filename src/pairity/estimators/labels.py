@@ -46,7 +46,7 @@ def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
         raise ValueError(
             "Only binary classification is supported. The type of the target is"
             f" {type_of_target(labels)}: got {len(classes)} labels {classes[:5].tolist()}; expected"
-            " two. Three outcomes with draws are for PairDrawClassifier, or leave draws out."
+            " two. Draws are for PairDrawClassifier, or leave those pairs out."
         )
     if len(classes) == 1:
         classes = _complete_classes(classes[0], parity)
