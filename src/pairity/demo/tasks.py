@@ -80,7 +80,7 @@ def train_choice_task(seed: int = 0) -> Task:
         report={
             "title": "Which train do travellers take?",
             "feature_names": data.feature_names,
-            "label_names": {1: "first offer taken", -1: "second offer taken"},
+            "label_names": {1: "first taken", -1: "second taken"},
             "groups": data.groups[train],
             "test_name": "choices of other travellers",
         },

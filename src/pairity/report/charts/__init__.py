@@ -6,7 +6,7 @@ people named (objects, labels, features) is escaped where it becomes text, in ``
 
 from pairity.report.charts.bars import interval_bar, plain_bar, share_bar
 from pairity.report.charts.curve import validation_curve
-from pairity.report.charts.histogram import histogram
+from pairity.report.charts.histogram import histogram, label_colours
 from pairity.report.charts.matrix import Colours, legend, matrix_picture
 from pairity.report.charts.reliability import reliability_diagram
 
@@ -14,6 +14,7 @@ __all__ = [
     "Colours",
     "histogram",
     "interval_bar",
+    "label_colours",
     "legend",
     "matrix_picture",
     "plain_bar",
