@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pairity.distinct import distinct_rows
+from pairity.distinct import codes_of_ids, distinct_rows
 
 
 def check(table):
@@ -60,3 +60,10 @@ def test_colliding_fingerprints_are_told_apart(monkeypatch, make):
     )
     table = np.random.default_rng(0).integers(0, 2, size=(20, 3)).astype(float)
     assert len(check(make(table))) == len(np.unique(table, axis=0))
+
+
+def test_any_text_has_a_code():
+    codes = codes_of_ids(np.array(["plain", "\ud800", "naïve", ""], dtype=object))
+    assert len(set(codes.tolist())) == 4
+    assert (codes >= 1).all()
+    assert (codes < 2.0**53).all()

@@ -39,7 +39,9 @@ def _digest(value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     kind = "number" if isinstance(value, int | float) else "text"
-    digest = hashlib.blake2b(f"{kind} {value}".encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(
+        f"{kind} {value}".encode("utf-8", "surrogatepass"), digest_size=8
+    ).digest()
     return 1 + (int.from_bytes(digest, "little") >> 12)
 
 
