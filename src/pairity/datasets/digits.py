@@ -92,7 +92,9 @@ def _draw(
     )
     return PairDataset(
         name=name,
-        pairs=Pairs(images, first, second, symmetric=image_distances(images[first], images[second])),
+        pairs=Pairs(
+            images, first, second, symmetric=image_distances(images[first], images[second])
+        ),
         y=np.where(same, 1, -1),
         groups=digits[first],
         feature_names=tuple(f"pixel {row},{col}" for row in range(_SIDE) for col in range(_SIDE)),
