@@ -31,7 +31,8 @@ class Setting:
     friendly: float = 1.0
 
 
-STEPS, HOMES = (15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0), (60.0, 80.0, 100.0, 120.0, 150.0, 180.0)
+STEPS = (20.0, 30.0, 40.0, 50.0, 60.0, 80.0)
+HOMES = (60.0, 90.0, 120.0, 150.0, 180.0, 210.0)
 #: Elo as it is written in books: K and the home bonus are tuned.
 PLAIN = [Setting(step, home) for step, home in product(STEPS, HOMES)]
 #: Elo as football sites use it: goal margins count, friendlies may count less.

@@ -15,7 +15,7 @@ from pairity import PairDrawClassifier, PairLogistic, PairRidge, Pairs, PairSVC
 from pairity.selection import TimeSplit
 
 #: Slope and threshold are fitted to scores of games later than those that a fold trained on.
-FOLDS = TimeSplit(4)
+FOLDS = TimeSplit(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,7 @@ class Ours:
 
     def fit(self, table: Table, rows: np.ndarray) -> Ours:
         self.scale_ = np.sqrt((table.features[rows] ** 2).mean(axis=0))
+        self.n_teams_ = 1 if not self.identity else len(table.matches.teams)
         self.model_ = PairDrawClassifier(clone(self.estimator), cv=FOLDS).fit(
             self.pairs(table, rows), table.matches.outcome[rows], groups=table.matches.day[rows]
         )
@@ -60,9 +61,8 @@ class Ours:
 
     def equal_teams(self, features: np.ndarray) -> Pairs:
         """Games of two unknown teams that differ in the given features only."""
-        n = len(features)
-        teams = np.zeros((2, self.model_.estimator_.support_pairs_.n_object_features))
-        place = np.zeros(n, dtype=int)
+        place = np.zeros(len(features), dtype=int)
+        teams = np.zeros((2, self.n_teams_))
         return Pairs(teams, place, place + 1, antisymmetric=features / self.scale_)
 
     def predict_proba(self, table: Table, rows: np.ndarray) -> np.ndarray:

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from experiments.football.elo import GOALS, PLAIN, Rating, Ratings
 from experiments.football.features import odd_features
 from experiments.football.forecasters import Ours, Table, machines, trees
 from experiments.football.matches import Matches, read_matches
+from pairity import Pairs
 from pairity.metrics import log_loss, ranked_probability_score, reliability_curve
 from pairity.threads import set_thread_count
 
@@ -183,14 +185,24 @@ def _home_advantage(table: Table, past: np.ndarray, main: Ours, rating: Rating) 
     equal = np.zeros((2, len(table.names)))
     equal[0, table.names.index("home")] = 1.0
     at_home, neutral = main.model_.predict_proba(main.equal_teams(equal))
-    small = Ours(main.estimator, 0.0).fit(table.with_columns(["rating", "home"]), past)
-    per_rating, per_home = small.model_.decision_function(small.equal_teams(np.eye(2)))
+    per_rating, per_home = _weights(table.with_columns(["rating", "home"]), past, main)
     return {
         "at home": at_home.tolist(),
         "neutral": neutral.tolist(),
         "points learned": float(400.0 * per_home / per_rating),
         "points tuned for Elo": rating.setting.home,
     }
+
+
+def _weights(table: Table, past: np.ndarray, main: Ours) -> np.ndarray:
+    """What a step of each feature is worth to the machine, fitted to decided games without teams."""
+    decided = past[table.matches.outcome[past] != 0.0]
+    features, nobody = table.features[decided], np.zeros(len(decided), dtype=int)
+    pairs = Pairs(np.zeros((2, 1)), nobody, nobody + 1, antisymmetric=features)
+    model = clone(main.estimator).fit(pairs, table.matches.outcome[decided])
+    steps = np.eye(features.shape[1])
+    nobody = np.zeros(len(steps), dtype=int)
+    return model.decision_function(Pairs(np.zeros((2, 1)), nobody, nobody + 1, antisymmetric=steps))
 
 
 def _swap_misses(table: Table, test: np.ndarray, model: Ours) -> np.ndarray:
