@@ -211,6 +211,7 @@ def test_folds_without_one_of_the_classes_are_left_out():
         PairSVCCV("symmetric", Linear(), 2, cv=splits[1:]).fit(pairs, y)
 
 
+@pytest.mark.filterwarnings("ignore:the decisions about held-out pairs do not grow")
 def test_held_out_pairs_of_one_label_are_pointed_out():
     """Classes held out one at a time leave pairs of the same class alone."""
     rng = np.random.default_rng(0)

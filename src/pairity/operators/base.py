@@ -30,6 +30,10 @@ class KernelOperator(Protocol):
         """Numbers of rows and columns."""
 
     @property
+    def is_costly(self) -> bool:
+        """Whether products cost so much that a whole matrix is worth its memory."""
+
+    @property
     def structure(self) -> TensorStructure | None:
         """Its tensor form, if it has one."""
 

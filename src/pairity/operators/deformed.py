@@ -30,6 +30,8 @@ class DeformedOperator:
     #: There is no tensor form.
     structure = None
     spectral_grid = None
+    #: Its matrix is held already.
+    is_costly = False
 
     def __init__(self, operator: PairOperator, penalty: Any, chosen: NDArray[np.intp]) -> None:
         self._chosen = chosen

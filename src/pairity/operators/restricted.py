@@ -10,7 +10,10 @@ from pairity.operators.base import KernelOperator
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs import Pairs
 
-__all__ = ["Resident", "Restricted"]
+__all__ = ["Resident", "Restricted", "in_memory"]
+
+#: Pairs up to which a costly matrix is held as a whole, and its share of the memory allowed.
+_MOST_RESIDENT, _RESIDENT_SHARE = 12_000, 0.25
 
 
 class Resident:
@@ -35,6 +38,11 @@ class Resident:
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
         return self._operator.shape
+
+    @property
+    def is_costly(self) -> bool:
+        """Whether it is worth its memory: it has been taken to be."""
+        return True
 
     @property
     def structure(self) -> TensorStructure | None:
@@ -89,6 +97,15 @@ def _make_symmetric(matrix: NDArray[np.float64], step: int = 1024) -> None:
             lower[...] = middle.T
 
 
+def in_memory(operator: KernelOperator, megabytes: float) -> KernelOperator:
+    """The operator, or its matrix where products are costly and the matrix is small."""
+    n = operator.shape[0]
+    small = n <= _MOST_RESIDENT and 16e-6 * n * n <= _RESIDENT_SHARE * megabytes
+    if small and operator.is_costly and not isinstance(operator, Resident | Restricted):
+        return Resident(operator)
+    return operator
+
+
 class Restricted:
     """An operator on some of its pairs, in the order of ``chosen``."""
 
@@ -105,6 +122,11 @@ class Restricted:
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
         return len(self._chosen), len(self._chosen)
+
+    @property
+    def is_costly(self) -> bool:
+        """That of the operator."""
+        return self._operator.is_costly
 
     @property
     def structure(self) -> TensorStructure | None:

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pairity.operators.pair_operator import PairOperator
-from pairity.operators.restricted import Resident
+from pairity.operators.restricted import in_memory
 from pairity.operators.spectral import TensorStructure
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
 from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
@@ -30,8 +29,6 @@ _DENSE_ENOUGH = 0.12
 _STRONG = 1e6
 #: Pairs below which one resident Gram matrix is quickest whatever the density.
 _FEW_PAIRS = 2500
-#: Pairs up to which a costly Gram matrix is held as a whole, and its share of the memory.
-_MOST_RESIDENT, _RESIDENT_SHARE = 12_000, 0.25
 #: Matrices of the size of the grid that splitting holds, in units of double precision.
 _GRID_MATRICES = 22.0
 
@@ -98,17 +95,6 @@ def _fitting_set(n_pairs: int, megabytes: float) -> int:
     return int(max(2, min(LARGEST_SET, n_pairs, fitting)))
 
 
-def _in_memory(problem: Problem, options: SolverOptions) -> Problem:
-    """The same with its matrix held, where entries are costly and it is small."""
-    operator, n = problem.operator, len(problem)
-    small = (
-        n <= _MOST_RESIDENT and _megabytes(2.0 * n * n) <= _RESIDENT_SHARE * options.memory_limit
-    )
-    if small and isinstance(operator, PairOperator) and operator.is_costly:
-        return replace(problem, operator=Resident(operator))
-    return problem
-
-
 def solve(
     problem: Problem, solver: str, options: SolverOptions, start: Vector | None = None
 ) -> Solution:
@@ -119,7 +105,8 @@ def solve(
     if chosen.solver == "smo":
         return solve_smo(problem, options, start)
     if chosen.solver == "chunking" or chosen.structure is None:
-        return solve_chunking(_in_memory(problem, options), options, start, chosen.largest_set)
+        held = replace(problem, operator=in_memory(problem.operator, options.memory_limit))
+        return solve_chunking(held, options, start, chosen.largest_set)
     rough = solve_splitting(problem, chosen.structure, options)
     if rough.reason == INTERRUPTED:
         return rough

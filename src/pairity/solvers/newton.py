@@ -10,11 +10,12 @@ the step solves
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pairity.losses.logistic import Logistic
+from pairity.operators.restricted import in_memory
 from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
 from pairity.solvers.problem import (
     INTERRUPTED,
@@ -35,6 +36,10 @@ _MOST_HALVINGS = 40
 #: Linear systems are solved to this residual far from the optimum, and more exactly near it.
 _ROUGH, _EXACT = 0.1, 1e-12
 _MOST_INNER_ITERATIONS = 2000
+#: Pairs up to which the matrix is factored where products are as costly as a factorisation is.
+_MOST_DENSE_COSTLY = 10_000
+#: Square matrices of doubles that this holds.
+_DENSE_MATRICES = 4.0
 #: Share of the memory limit for the features of a preconditioner.
 _MODES_SHARE = 0.2
 
@@ -54,6 +59,7 @@ def solve_newton(
     problem: AnyProblem[Logistic], options: SolverOptions, start: Vector | None = None
 ) -> Solution:
     """Minimise primal and dual together to a violation of at most ``options.tol``."""
+    problem = replace(problem, operator=in_memory(problem.operator, options.memory_limit))
     run = _Run(problem, options, np.zeros(len(problem)))
     if start is not None:
         warm = _Run(problem, options, problem.loss.feasible(start))
@@ -74,9 +80,12 @@ class _Run:
     ) -> None:
         self.problem, self.options = problem, options
         self.n_iter = self.inner_iterations = 0
+        n, operator = len(problem), problem.operator
+        fits = _DENSE_MATRICES * 8e-6 * n * n <= options.memory_limit
+        most = _MOST_DENSE_COSTLY if operator.is_costly and fits else MOST_DENSE_PAIRS
         self.systems = ShiftedSystems(
-            problem.operator,
-            dense=len(problem) <= MOST_DENSE_PAIRS,
+            operator,
+            dense=n <= most,
             megabytes=_MODES_SHARE * options.memory_limit,
         )
         values = problem.operator.product(theta) if theta.any() else np.zeros(len(theta))

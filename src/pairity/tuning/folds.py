@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from pairity.operators.base import KernelOperator
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.restricted import Resident, Restricted
+from pairity.operators.restricted import Resident, Restricted, in_memory
 from pairity.parity import Parity
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.path import Solve, path_of
@@ -27,10 +27,8 @@ __all__ = ["HeldOutPath", "held_out_path"]
 Vector = NDArray[np.float64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
-#: Pairs up to which the whole Gram matrix is held, if memory allows.
-_MOST_RESIDENT = 12_000
-#: Share of the memory limit that it may take.
-_RESIDENT_SHARE = 0.25
+#: Pairs up to which the whole Gram matrix is held, whatever an entry costs.
+_FEW_PAIRS = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +125,9 @@ class _Fold:
 def _shared_operator(data: TrainingSet[Any], options: SolverOptions) -> KernelOperator:
     """The kernel between all pairs, held in memory where that is small."""
     operator = PairOperator(data.projected, data.pairs)
-    n = len(data.pairs)
     if operator.structure is not None:
         operator.spectral_grid  # noqa: B018 - one decomposition for all folds, made before they start
-    fits = 16e-6 * n * n <= _RESIDENT_SHARE * options.memory_limit
-    dense = operator.structure is not None and n > 2500
-    return Resident(operator) if n <= _MOST_RESIDENT and fits and not dense else operator
+    n = len(data.pairs)
+    if operator.structure is None and n <= _FEW_PAIRS:
+        return Resident(operator)
+    return in_memory(operator, options.memory_limit)
