@@ -477,7 +477,7 @@ def test_another_version_of_scikit_learn_draws_a_warning(tmp_path, monkeypatch):
         pairity.load(path)
 
 
-class TestedHalf(Kernel):
+class HalfOf(Kernel):
     """A user's kernel."""
 
     def __init__(self, kernel):
@@ -497,14 +497,14 @@ class Season:
 
 def test_classes_of_users(tmp_path):
     train, new = cases.random_pairs(23), cases.random_pairs(24)
-    model = PairRidge("symmetric", TestedHalf(Gaussian(1.0))).fit(
+    model = PairRidge("symmetric", HalfOf(Gaussian(1.0))).fit(
         train, cases.random_targets(23, 14)
     )
     path = tmp_path / "model.pairity"
-    with pytest.raises(ModelFileError, match=r"got an object of TestedHalf as PairRidge\.kernel"):
+    with pytest.raises(ModelFileError, match=r"got an object of HalfOf as PairRidge\.kernel"):
         pairity.save(model, path)
     assert not path.exists()
-    register(TestedHalf)
+    register(HalfOf)
     assert register(Season, "season of a user") is Season
     pairity.save(model, path, ModelMetadata(extra={"season": Season(2020, np.arange(3))}))
     again = read_model_file(path)
@@ -514,11 +514,11 @@ def test_classes_of_users(tmp_path):
 
 
 def test_names_of_others_cannot_be_taken():
-    register(TestedHalf)
-    register(TestedHalf)  # again is no harm
+    register(HalfOf)
+    register(HalfOf)  # again is no harm
     with pytest.raises(ValueError, match="stands for another class"):
         register(Season, "PairSVC")
     with pytest.raises(ValueError, match="stands for another class"):
-        register(Season, "TestedHalf")
+        register(Season, "HalfOf")
     with pytest.raises(TypeError, match="expected a class: a kernel, an estimator or a dataclass"):
         register(int)
