@@ -497,9 +497,7 @@ class Season:
 
 def test_classes_of_users(tmp_path):
     train, new = cases.random_pairs(23), cases.random_pairs(24)
-    model = PairRidge("symmetric", HalfOf(Gaussian(1.0))).fit(
-        train, cases.random_targets(23, 14)
-    )
+    model = PairRidge("symmetric", HalfOf(Gaussian(1.0))).fit(train, cases.random_targets(23, 14))
     path = tmp_path / "model.pairity"
     with pytest.raises(ModelFileError, match=r"got an object of HalfOf as PairRidge\.kernel"):
         pairity.save(model, path)
