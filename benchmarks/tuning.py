@@ -106,8 +106,8 @@ def main() -> None:
     arguments = parser.parse_args()
     task = Task("tuning", "antisymmetric", 300)
     found = {"machine": machine(), "ours": ours(task), "peer": peer(task, arguments.allowed)}
-    (arguments.output / "bench-tuning.json").write_text(json.dumps(found, indent=1) + "\n")
-    (arguments.output / "bench-tuning.md").write_text(markdown(found))
+    (arguments.output / "tuning.json").write_text(json.dumps(found, indent=1) + "\n")
+    (arguments.output / "tuning.md").write_text(markdown(found))
     print(markdown(found))
 
 
