@@ -23,7 +23,9 @@ BEGIN, END = quality.BEGIN, quality.END
 
 def runs() -> list[dict]:
     """Every run of ``make bench`` that is kept, the general one first."""
-    paths = sorted(BENCHMARKS.glob("bench*.json"), key=lambda path: (path.stem != "bench", path.stem))
+    paths = sorted(
+        BENCHMARKS.glob("bench*.json"), key=lambda path: (path.stem != "bench", path.stem)
+    )
     return [{"name": path.stem, **json.loads(path.read_text(encoding="utf-8"))} for path in paths]
 
 
