@@ -18,14 +18,10 @@ import numpy as np
 
 from experiments.quality.task import Task
 from experiments.quality.tasks import load_tasks
-from pairity.kernels.classes import project
 from pairity.kernels.scaling import Scaling
-from pairity.kernels.standardized import Rescaled
-from pairity.operators.pair_operator import PairOperator
 from pairity.parity import SYMMETRIES, Parity
-from pairity.tuning.combination import choose_combination
+from pairity.tuning.combination import choose_combination, fit_families
 from pairity.tuning.criteria import CrossEntropy
-from pairity.tuning.families import kernel_families
 from pairity.tuning.landmarks import LandmarkRidge
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -47,9 +43,12 @@ def regrets(task: Task, train: np.ndarray, test: np.ndarray) -> dict[str, float]
         pairs[inside], labels[inside], weights[inside], parity, splits, criterion
     )
     landmarks = np.sort(np.random.default_rng(0).permutation(len(train))[:LANDMARKS])
-    names, matrices = _matrices(pairs, inside, landmarks, parity, found.scale)
+    training = pairs[inside]
+    scaling = Scaling.of(training, found.scale)
+    families = fit_families(training, parity, scaling, landmarks, evaluated=pairs)
+    names = families.names
     ridge = LandmarkRidge(
-        matrices,
+        families.matrices,
         landmarks,
         labels,
         weights,
@@ -68,24 +67,6 @@ def regrets(task: Task, train: np.ndarray, test: np.ndarray) -> dict[str, float]
         "equal": ridge.evaluate(np.full(len(names), 1.0 / len(names))).loss,
         "auto": ridge.evaluate(chosen).loss,
     }
-
-
-def _matrices(pairs, inside, landmarks, parity, scale):
-    """Families with scales and widths of the training pairs, at the landmarks."""
-    training = pairs[inside]
-    scaling = Scaling.of(training, scale)
-    basis = pairs[landmarks].without_unused_objects()
-    names, matrices = [], []
-    for name, kernel in kernel_families(training, parity).items():
-        fitted = Rescaled(kernel.fitted_to(scaling.apply(training)), scaling)
-        projected = project(fitted, parity, training)
-        size = float(projected.diagonal(training).mean())
-        if size > 0.0:
-            names.append(name)
-            matrices.append(
-                PairOperator(projected, pairs, basis).block(slice(None), slice(None)) / size
-            )
-    return names, matrices
 
 
 def markdown(found: dict[str, list[dict[str, float]]]) -> str:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from pairity.calibration.sigmoid import fit_sigmoid, smoothed_targets
-from pairity.estimators.base import PairMachine
 from pairity.estimators.labels import label_decisions, score_decisions
 from pairity.estimators.logistic import PairLogistic
 from pairity.estimators.svc import PairSVC
@@ -26,13 +25,10 @@ from pairity.tuning.criteria import CrossEntropy
 from pairity.tuning.results import Scoring, accuracy, auc, negative_loss
 from pairity.tuning.search import PairSearch
 from pairity.tuning.strengths import read_strengths
-from pairity.validation import check_choice, check_positive
 
 __all__ = ["PairLogisticCV", "PairSVCCV"]
 
 Vector = NDArray[np.float64]
-
-_SCORINGS = ("log_loss", "accuracy", "roc_auc")
 
 
 class _ClassifierSearch(ClassifierMixin, PairSearch):
@@ -45,6 +41,7 @@ class _ClassifierSearch(ClassifierMixin, PairSearch):
     memory_limit: float | None
 
     _strength = "C"
+    _passed_on = (*PairSearch._passed_on, "class_weight", "tie_label")
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Choose on held-out pairs, then fit the choice to all pairs.
@@ -60,9 +57,6 @@ class _ClassifierSearch(ClassifierMixin, PairSearch):
         groups : array-like of shape (n,), optional
             What ``cv`` keeps together, or times for ``TimeSplit``.
         """
-        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
-        check_choice(self.scoring, "scoring", _SCORINGS)
-        check_positive(self.path_tol, "path_tol")
         self._search(X, y, sample_weight, groups)
         self._calibrate()
         return self
@@ -202,6 +196,8 @@ class PairSVCCV(_ClassifierSearch):
     True
     """
 
+    _learner_type = PairSVC
+
     def __init__(
         self,
         symmetry: str = "symmetric",
@@ -237,20 +233,6 @@ class PairSVCCV(_ClassifierSearch):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learner(self, kernel: Any, strength: float) -> PairMachine:
-        return PairSVC(
-            self.symmetry,
-            kernel,
-            strength,
-            tol=self.tol,
-            class_weight=self.class_weight,
-            tie_label=self.tie_label,
-            n_symmetric=self.n_symmetric,
-            n_antisymmetric=self.n_antisymmetric,
-            memory_limit=self.memory_limit,
-            verbose=self.verbose,
-        )
-
     def _losses(self, targets: Vector, weights: Vector) -> Loss:
         return hinge(targets, weights)
 
@@ -274,6 +256,8 @@ class PairLogisticCV(_ClassifierSearch):
     >>> bool(PairLogisticCV("antisymmetric").fit(pairs, y).score(pairs, y) > 0.95)
     True
     """
+
+    _learner_type = PairLogistic
 
     def __init__(
         self,
@@ -309,20 +293,6 @@ class PairLogisticCV(_ClassifierSearch):
         self.memory_limit = memory_limit
         self.random_state = random_state
         self.verbose = verbose
-
-    def _learner(self, kernel: Any, strength: float) -> PairMachine:
-        return PairLogistic(
-            self.symmetry,
-            kernel,
-            strength,
-            tol=self.tol,
-            class_weight=self.class_weight,
-            tie_label=self.tie_label,
-            n_symmetric=self.n_symmetric,
-            n_antisymmetric=self.n_antisymmetric,
-            memory_limit=self.memory_limit,
-            verbose=self.verbose,
-        )
 
     def _losses(self, targets: Vector, weights: Vector) -> Loss:
         return Logistic(targets, weights)

@@ -28,7 +28,7 @@ from pairity.tuning.criteria import Criterion
 from pairity.tuning.families import LINEAR, kernel_families, without_derived
 from pairity.tuning.landmarks import Evaluation, LandmarkRidge, Rows, Split, Vector
 
-__all__ = ["Combination", "choose_combination"]
+__all__ = ["Combination", "Families", "choose_combination", "fit_families"]
 
 #: Pairs in whose kernel functions trial models are expanded.
 _LANDMARKS = 500
@@ -73,7 +73,7 @@ class Combination:
 
 
 @dataclass(frozen=True, eq=False)
-class _Families:
+class Families:
     """Fitted kernels of mean diagonal 1, and their values at the landmarks."""
 
     names: list[str]
@@ -97,53 +97,27 @@ def choose_combination(
 
     Folds run beside one another, each on one thread.
     """
-    with threadpool_limits(1):
-        return _choose(
-            pairs, targets, weights, parity, splits, criterion, random_state=random_state, say=say
-        )
-
-
-def _choose(
-    pairs: Pairs,
-    targets: Vector,
-    weights: Vector,
-    parity: Parity | None,
-    splits: Sequence[Split],
-    criterion: Criterion,
-    *,
-    random_state: int,
-    say: Callable[[str], None] | None,
-) -> Combination:
+    tell = say or (lambda text: None)
     landmarks = _landmarks(len(pairs), random_state)
-
-    def ridge_of(families: _Families) -> LandmarkRidge:
-        return LandmarkRidge(
-            families.matrices,
-            landmarks,
-            targets,
-            weights,
-            splits,
-            criterion,
-            has_bias=parity is not Parity.ODD,
-        )
-
+    has_bias = parity is not Parity.ODD
     found = []
-    for scale in _scales(pairs):
-        families = _fit_families(pairs, parity, scale, landmarks)
-        ridge = ridge_of(families)
-        trials = list(_rounds(ridge, _equal(families), _ROUNDS_FOR_SCALE))
-        found.append((min(trial.loss for trial in trials), scale, families, ridge, trials))
-        if say is not None:
-            say(f"kernel, {scale} scale: held-out loss {found[-1][0]:.4f} at first")
-    _, scale, families, ridge, trials = min(found, key=lambda item: item[0])
-    best = _best_sum(families, ridge, scale, trials)
-    if say is not None:
-        shares = ", ".join(f"{name} {share:.2f}" for name, share in best.weights.items())
-        say(f"kernel, {scale} scale: held-out loss {best.loss:.4f} of {shares}")
+    with threadpool_limits(1):
+        for scale, scaling in _scalings(pairs).items():
+            families = fit_families(pairs, parity, scaling, landmarks)
+            ridge = LandmarkRidge(
+                families.matrices, landmarks, targets, weights, splits, criterion, has_bias=has_bias
+            )
+            trials = list(_rounds(ridge, _equal(families), _ROUNDS_FOR_SCALE))
+            found.append((min(trial.loss for trial in trials), scale, families, ridge, trials))
+            tell(f"kernel, {scale} scale: held-out loss {found[-1][0]:.4f} at first")
+        _, scale, families, ridge, trials = min(found, key=lambda item: item[0])
+        best = _best_sum(families, ridge, scale, trials)
+    shares = ", ".join(f"{name} {share:.2f}" for name, share in best.weights.items())
+    tell(f"kernel, {scale} scale: held-out loss {best.loss:.4f} of {shares}")
     return best
 
 
-def _equal(families: _Families) -> Vector:
+def _equal(families: Families) -> Vector:
     return np.full(len(families.names), 1.0 / len(families.names))
 
 
@@ -152,38 +126,49 @@ def _landmarks(n_pairs: int, random_state: int) -> Rows:
     return np.sort(order[:_LANDMARKS])
 
 
-def _scales(pairs: Pairs) -> tuple[str, ...]:
+def _scalings(pairs: Pairs) -> dict[str, Scaling]:
     """Both ways to standardise, where they differ."""
-    one, two = (Scaling.of(pairs, scale) for scale in ("columns", "common"))
-    factors = one.object_factor / two.object_factor
-    same = not len(factors) or float(np.ptp(factors)) <= 0.05 * float(factors.max())
-    return ("common",) if same else ("columns", "common")
+    found = {scale: Scaling.of(pairs, scale) for scale in ("columns", "common")}
+    factors = found["columns"].object_factor / found["common"].object_factor
+    if not len(factors) or float(np.ptp(factors)) <= 0.05 * float(factors.max()):
+        del found["columns"]
+    return found
 
 
-def _fit_families(pairs: Pairs, parity: Parity | None, scale: str, landmarks: Rows) -> _Families:
-    scaling = Scaling.of(pairs, scale)
-    scaled = scaling.apply(pairs)
-    basis = pairs[landmarks].without_unused_objects()
+def fit_families(
+    training: Pairs,
+    parity: Parity | None,
+    scaling: Scaling,
+    landmarks: Rows,
+    evaluated: Pairs | None = None,
+) -> Families:
+    """Fit all kernels to the training pairs, and evaluate them at the landmarks among these.
+
+    Rows of the matrices are the pairs to be ``evaluated``, the training pairs by default.
+    """
+    evaluated = training if evaluated is None else evaluated
+    scaled = scaling.apply(training)
+    basis = training[landmarks].without_unused_objects()
     names, kernels, matrices = [], [], []
-    families = kernel_families(pairs, parity)
-    if len(pairs) > _MOST_WITH_DERIVED:
+    families = kernel_families(training, parity)
+    if len(training) > _MOST_WITH_DERIVED:
         families = without_derived(families)
     for name, kernel in families.items():
         fitted = kernel.fitted_to(scaled)
-        projected = project(Rescaled(fitted, scaling), parity, pairs)
-        size = float(projected.diagonal(pairs).mean())
+        projected = project(Rescaled(fitted, scaling), parity, training)
+        size = float(projected.diagonal(training).mean())
         if not size > 0.0:
             continue
-        matrix = PairOperator(projected, pairs, basis).block(slice(None), slice(None))
+        matrix = PairOperator(projected, evaluated, basis).block(slice(None), slice(None))
         matrix /= size
         names.append(name)
         kernels.append(Scaled(1.0 / size, fitted))
         matrices.append(matrix)
-    return _Families(names, kernels, scaling, matrices)
+    return Families(names, kernels, scaling, matrices)
 
 
 def _best_sum(
-    families: _Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation]
+    families: Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation]
 ) -> Combination:
     """Go on from the first trials, and once more with the best single family in front."""
     singles = [ridge.evaluate(one) for one in np.eye(len(families.names))]

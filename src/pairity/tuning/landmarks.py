@@ -33,7 +33,7 @@ _ROUNDING = 1e-7
 
 @dataclass(frozen=True, eq=False)
 class _FoldModel:
-    """Coefficients of the landmarks, and the means that the bias takes off."""
+    """Coefficients of the landmarks, fitted to the training rows of a fold."""
 
     split: Split
     coefficients: Vector

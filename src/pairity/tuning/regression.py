@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from pairity.estimators.base import PairMachine
 from pairity.estimators.ridge import PairRidge
 from pairity.losses import Squared
 from pairity.losses.base import Loss
-from pairity.parity import SYMMETRIES, Parity
+from pairity.parity import Parity
 from pairity.solvers.path import Solve
 from pairity.solvers.problem import AnyProblem, Solution, SolverOptions
 from pairity.solvers.ridge import plan_ridge, solve_ridge
@@ -20,7 +19,6 @@ from pairity.tuning.criteria import SquaredError
 from pairity.tuning.results import Scoring, negative_loss
 from pairity.tuning.search import PairSearch
 from pairity.tuning.strengths import read_strengths
-from pairity.validation import check_choice, check_positive
 
 __all__ = ["PairRidgeCV"]
 
@@ -64,7 +62,9 @@ class PairRidgeCV(RegressorMixin, PairSearch):
     True
     """
 
+    _learner_type = PairRidge
     _strength = "alpha"
+    _passed_on = (*PairSearch._passed_on, "fit_intercept")
 
     def __init__(
         self,
@@ -114,8 +114,6 @@ class PairRidgeCV(RegressorMixin, PairSearch):
         groups : array-like of shape (n,), optional
             What ``cv`` keeps together, or times for ``TimeSplit``.
         """
-        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
-        check_positive(self.path_tol, "path_tol")
         self._search(X, y, sample_weight, groups)
         return self
 
@@ -131,19 +129,6 @@ class PairRidgeCV(RegressorMixin, PairSearch):
 
     def _refit_strength(self, strength: float, factor: float) -> float:
         return strength / factor
-
-    def _learner(self, kernel: Any, strength: float) -> PairMachine:
-        return PairRidge(
-            self.symmetry,
-            kernel,
-            strength,
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            n_symmetric=self.n_symmetric,
-            n_antisymmetric=self.n_antisymmetric,
-            memory_limit=self.memory_limit,
-            verbose=self.verbose,
-        )
 
     def _losses(self, targets: Vector, weights: Vector) -> Loss:
         return Squared(targets, weights)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable as Function
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,19 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairity.calibration.held_out import GivenRows, read_splits
 from pairity.estimators.base import PairMachine
-from pairity.exceptions import CalibrationWarning
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.base import Loss
 from pairity.pairs import Pairs
-from pairity.parity import Parity
+from pairity.parity import SYMMETRIES, Parity
 from pairity.progress import Steps, say
 from pairity.solvers.path import Solve
 from pairity.solvers.training import TrainingSet
+from pairity.tuning.both_labels import warn_of_single_labels, with_both_classes
 from pairity.tuning.combination import Combination, choose_combination
 from pairity.tuning.criteria import Criterion
 from pairity.tuning.folds import HeldOutPath, held_out_path
 from pairity.tuning.results import FoldScores, Scoring, results_table
-from pairity.validation import check_count
+from pairity.validation import check_choice, check_count, check_positive
 
 __all__ = ["PairSearch", "Read"]
 
@@ -79,17 +78,23 @@ class PairSearch(BaseEstimator):
     n_antisymmetric: int
     verbose: bool
 
-    #: Name of the strength (C or alpha) of the learner.
+    #: The estimator that is tuned, the name of its strength (C or alpha), and the parameters that
+    #: are handed on to it as they are.
+    _learner_type: type[PairMachine]
     _strength: str
+    _passed_on: tuple[str, ...] = (
+        "symmetry",
+        "tol",
+        "n_symmetric",
+        "n_antisymmetric",
+        "memory_limit",
+        "verbose",
+    )
 
     # What a subclass says ---------------------------------------------------------------------
 
     def _strengths(self) -> Vector:
         """Values to try."""
-        raise NotImplementedError
-
-    def _learner(self, kernel: Any, strength: float) -> PairMachine:
-        """The estimator with its own parameters."""
         raise NotImplementedError
 
     def _losses(self, targets: Vector, weights: Vector) -> Loss:
@@ -118,8 +123,16 @@ class PairSearch(BaseEstimator):
 
     # Fit --------------------------------------------------------------------------------------
 
+    def _learner(self, kernel: Any, strength: float) -> PairMachine:
+        """The estimator that is tuned, with this kernel and strength."""
+        passed_on = {name: getattr(self, name) for name in self._passed_on}
+        return self._learner_type(kernel=kernel, **{self._strength: strength}, **passed_on)
+
     def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
         """Read, try, refit; everything that a fit leaves behind but the class names."""
+        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
+        check_choice(self.scoring, "scoring", tuple(self._scorings(SYMMETRIES[self.symmetry])))
+        check_positive(self.path_tol, "path_tol")
         strengths = self._strengths()
         self._check_kernel()
         if self.patience is not None:
@@ -152,8 +165,8 @@ class PairSearch(BaseEstimator):
         stratify = parity is not Parity.ODD and hasattr(reader, "classes_")
         splits = read_splits(self.cv, data, stratify=stratify)
         if stratify:
-            splits = _with_both_classes(splits, targets[counted])
-            _warn_of_single_labels(splits, targets[counted])
+            splits = with_both_classes(splits, targets[counted])
+            warn_of_single_labels(splits, targets[counted])
         return Read(pairs[counted], targets[counted], weights[counted], parity, splits)
 
     def _check_kernel(self) -> None:
@@ -202,36 +215,34 @@ class PairSearch(BaseEstimator):
                 report=None,
                 say=None,
             )
-            watch = _Patience(self._scores(read), self.patience, len(read.splits), steps)
+            score = partial(self._scorer(read), self.scoring)
+            watch = _Patience(score, self.patience, len(read.splits), steps)
             paths.append(held_out_path(data, read.splits, factors, options, self._solve(), watch))
         return paths
 
-    def _scores(self, read: Read) -> Function[[list[Vector]], dict[str, Vector]]:
-        """Scores by name of decisions about the folds."""
+    def _scorer(self, read: Read) -> Function[[str, list[Vector]], Vector]:
+        """Scores of the folds: a function of the name of a score and of the decisions."""
         targets, weights = [read.targets[test] for _, test in read.splits], read.shares
         scorings = self._scorings(read.parity)
 
-        def scores(decisions: list[Vector]) -> dict[str, Vector]:
+        def score(name: str, decisions: list[Vector]) -> Vector:
             if np.isnan(decisions[0]).any():  # not tried
-                return {name: np.full(len(targets), np.nan) for name in scorings}
-            return {name: score(decisions, targets, weights) for name, score in scorings.items()}
+                return np.full(len(targets), np.nan)
+            return scorings[name](decisions, targets, weights)
 
-        def chosen_first(decisions: list[Vector]) -> dict[str, Vector]:
-            found = scores(decisions)
-            return {self.scoring: found.pop(self.scoring), **found}
-
-        return chosen_first
+        return score
 
     def _tabulate(
         self, candidates: list[Any], paths: list[HeldOutPath], read: Read, strengths: Vector
     ) -> None:
         """Scores of all settings, the best of them, and its held-out decisions."""
-        score = self._scores(read)
+        score, names = self._scorer(read), list(self._scorings(read.parity))
         settings: list[FoldScores] = []
         extra: dict[str, list[float]] = {}
         for kernel, path in zip(candidates, paths, strict=True):
             for place, strength in enumerate(strengths):
-                scores = score([fold[place] for fold in path.decisions])
+                decisions = [fold[place] for fold in path.decisions]
+                scores = {name: score(name, decisions) for name in names}
                 for name, values in scores.items():
                     extra.setdefault(f"mean_test_{name}", []).append(_mean(values))
                 params = {"kernel": kernel, self._strength: float(strength)}
@@ -318,19 +329,6 @@ def _refit_factor(read: Read) -> float:
     return share if share < _SMALL_FOLDS else 1.0
 
 
-def _warn_of_single_labels(splits: Sequence[Split], targets: Vector) -> None:
-    """Say so where held-out pairs cannot tell a good model: one label in most folds."""
-    single = sum(len(np.unique(targets[test])) < 2 for _, test in splits)
-    if 2 * single > len(splits):
-        warnings.warn(
-            f"the held-out pairs of {single} of {len(splits)} folds have one label only, so that they"
-            " cannot tell a good kernel from a bad one; fewer folds, or larger shares of objects or"
-            " groups held out, give both labels: cv=ObjectKFold(2, object_groups=...), say.",
-            CalibrationWarning,
-            stacklevel=5,
-        )
-
-
 def _mean(values: Vector) -> float:
     return np.nan if np.isnan(values).all() else float(np.nanmean(values))
 
@@ -344,12 +342,12 @@ class _Patience:
 
     def __init__(
         self,
-        scores: Function[[list[Vector]], dict[str, Vector]],
+        score: Function[[list[Vector]], Vector],
         patience: int | None,
         n_folds: int,
         steps: Steps | None,
     ) -> None:
-        self._scores, self._patience = scores, patience
+        self._score, self._patience = score, patience
         self._n_folds, self._steps = n_folds, steps
         self._best, self._error, self._worse = -np.inf, 0.0, 0
 
@@ -359,7 +357,7 @@ class _Patience:
                 self._steps()
         if self._patience is None:
             return False
-        values = next(iter(self._scores(decisions).values()))
+        values = self._score(decisions)
         score = _mean(values)
         if score > self._best:
             self._best, self._worse = score, 0
@@ -367,22 +365,3 @@ class _Patience:
         elif score < self._best - self._error:
             self._worse += 1
         return self._worse >= self._patience
-
-
-def _with_both_classes(splits: Sequence[Split], targets: Vector) -> list[Split]:
-    """Folds whose training rows hold both labels; the others cannot be fitted."""
-    kept = [split for split in splits if len(np.unique(targets[split[0]])) == 2]
-    if not kept:
-        raise ValueError(
-            "got one class only in the training pairs of every fold; expected both: use stratified"
-            " folds, cv=PairKFold(5, stratify=True), or more pairs of the rare class."
-        )
-    if len(kept) < len(splits):
-        warnings.warn(
-            f"{len(splits) - len(kept)} of {len(splits)} folds train on one class only and are left"
-            " out of the search; stratified folds share out the rare class:"
-            " cv=PairKFold(5, stratify=True).",
-            CalibrationWarning,
-            stacklevel=5,
-        )
-    return kept
