@@ -24,7 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = ["three_log_probabilities", "three_probabilities", "two_probabilities"]
+__all__ = [
+    "three_log_probabilities",
+    "three_probabilities",
+    "two_log_probabilities",
+    "two_probabilities",
+]
 
 Vector = NDArray[np.float64]
 
@@ -40,6 +45,11 @@ def two_probabilities(decisions: Vector) -> Vector:
     return np.column_stack(
         [np.where(positive, smaller, larger), np.where(positive, larger, smaller)]
     )
+
+
+def two_log_probabilities(decisions: Vector) -> Vector:
+    """Logarithms of the two probabilities, to full relative accuracy, shape (n, 2)."""
+    return -np.logaddexp(0.0, np.column_stack([decisions, -decisions]))
 
 
 def three_probabilities(scores: Vector, threshold: float) -> Vector:

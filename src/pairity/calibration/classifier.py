@@ -21,7 +21,7 @@ from pairity.estimators.svc import PairSVC
 from pairity.exceptions import CalibrationWarning
 from pairity.pairs import Pairs
 from pairity.parity import Parity
-from pairity.probabilities import two_probabilities
+from pairity.probabilities import two_log_probabilities, two_probabilities
 from pairity.validation import check_choice
 
 __all__ = ["CalibratedPairClassifier"]
@@ -225,8 +225,7 @@ class CalibratedPairClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_log_proba(self, X: Any) -> Vector:
         """Logarithms of the probabilities, exact for tiny ones too."""
-        log_odds = self.decision_function(X)
-        return -np.logaddexp(0.0, np.column_stack([log_odds, -log_odds]))
+        return two_log_probabilities(self.decision_function(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels; ``tie_label`` where the probability is exactly 1/2."""

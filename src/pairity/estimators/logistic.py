@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pairity.estimators.classifier import PairClassifier
 from pairity.losses import Logistic
-from pairity.probabilities import two_probabilities
+from pairity.probabilities import two_log_probabilities, two_probabilities
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.newton import solve_newton
 from pairity.solvers.problem import Solution
@@ -155,8 +155,7 @@ class PairLogistic(PairClassifier):
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Logarithms of the probabilities, exact for tiny ones too."""
-        decisions = self.decision_function(X)
-        return -np.logaddexp(0.0, np.column_stack([decisions, -decisions]))
+        return two_log_probabilities(self.decision_function(X))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

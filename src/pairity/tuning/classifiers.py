@@ -18,7 +18,7 @@ from pairity.losses import hinge
 from pairity.losses.base import Loss
 from pairity.losses.logistic import Logistic
 from pairity.parity import SYMMETRIES, Parity
-from pairity.probabilities import two_probabilities
+from pairity.probabilities import two_log_probabilities, two_probabilities
 from pairity.solvers.newton import solve_newton
 from pairity.solvers.path import Solve, solve_roughly
 from pairity.tuning.criteria import CrossEntropy
@@ -112,8 +112,7 @@ class _ClassifierSearch(ClassifierMixin, PairSearch):
 
     def predict_log_proba(self, X: Any) -> Vector:
         """Logarithms of the probabilities, exact for tiny ones too."""
-        odds = self.decision_function(X)
-        return -np.logaddexp(0.0, np.column_stack([odds, -odds]))
+        return two_log_probabilities(self.decision_function(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Mean accuracy; a probability of exactly 1/2 counts one half."""
