@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pairity.calibration.held_out import GivenRows, HeldOut, decide_held_out, read_splits
@@ -16,12 +16,12 @@ from pairity.calibration.isotonic import Isotonic, fit_isotonic
 from pairity.calibration.sigmoid import Sigmoid, fit_sigmoid, smoothed_targets
 from pairity.calibration.trainer import Trainer, innermost, parity_of
 from pairity.estimators.intake import read_pairs, read_weights, refuse_self_pairs
-from pairity.estimators.labels import label_decisions, read_labels, score_decisions
+from pairity.estimators.labels import read_labels
 from pairity.estimators.svc import PairSVC
+from pairity.estimators.two_labels import TwoProbabilities
 from pairity.exceptions import CalibrationWarning
 from pairity.pairs import Pairs
 from pairity.parity import Parity
-from pairity.probabilities import two_log_probabilities, two_probabilities
 from pairity.validation import check_choice
 
 __all__ = ["CalibratedPairClassifier"]
@@ -34,7 +34,7 @@ _METHODS: dict[str, Callable[..., Sigmoid | Isotonic]] = {
 }
 
 
-class CalibratedPairClassifier(ClassifierMixin, BaseEstimator):
+class CalibratedPairClassifier(TwoProbabilities, BaseEstimator):
     """Probabilities from the decisions of a classifier of pairs; the swap law stays exact.
 
     Clones of the estimator are fitted on folds, the probabilities to their decisions f about
@@ -215,32 +215,6 @@ class CalibratedPairClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         pairs = read_pairs(self, X, reset=False)
         return self.curve_.log_odds(_decisions(self.estimator_, pairs))
-
-    def predict_proba(self, X: Any) -> Vector:
-        """Probabilities of ``classes_``, shape (n, 2); rows add up to 1 exactly.
-
-        Antisymmetric: the two columns change places when a pair is swapped.
-        """
-        return two_probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Vector:
-        """Logarithms of the probabilities, exact for tiny ones too."""
-        return two_log_probabilities(self.decision_function(X))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels; ``tie_label`` where the probability is exactly 1/2."""
-        return label_decisions(self.decision_function(X), self.classes_, self.tie_label)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean accuracy; a probability of exactly 1/2 counts one half."""
-        return score_decisions(self.decision_function(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: two classes only, sparse rows welcome."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _decisions(model: Any, pairs: Pairs) -> Vector:

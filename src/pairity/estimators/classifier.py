@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from pairity.estimators.base import PairMachine
 from pairity.estimators.intake import (
@@ -16,7 +15,8 @@ from pairity.estimators.intake import (
     refuse_self_pairs,
     warn_if_doubled,
 )
-from pairity.estimators.labels import label_decisions, read_labels, score_decisions
+from pairity.estimators.labels import read_labels
+from pairity.estimators.two_labels import TwoLabels
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
 
@@ -25,11 +25,10 @@ __all__ = ["PairClassifier"]
 Vector = NDArray[np.float64]
 
 
-class PairClassifier(ClassifierMixin, PairMachine):
+class PairClassifier(TwoLabels, PairMachine):
     """Base of estimators of two labels; the parameters are stored by the subclass."""
 
     class_weight: Any
-    tie_label: Any
 
     def _read_training(
         self, X: Any, y: Any, sample_weight: Any
@@ -62,18 +61,3 @@ class PairClassifier(ClassifierMixin, PairMachine):
         place of the sum of absolute terms.
         """
         return self._decide(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels; ``tie_label`` where the decision is exactly 0 (two equal objects, say)."""
-        return label_decisions(self.decision_function(X), self.classes_, self.tie_label)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean accuracy; a decision of exactly 0 counts one half."""
-        return score_decisions(self.decision_function(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: two classes only, sparse rows welcome."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.estimators.classifier import PairClassifier
+from pairity.estimators.two_labels import TwoProbabilities
 from pairity.losses import Logistic
-from pairity.probabilities import two_log_probabilities, two_probabilities
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.newton import solve_newton
 from pairity.solvers.problem import Solution
@@ -20,7 +19,7 @@ from pairity.validation import check_positive
 __all__ = ["PairLogistic"]
 
 
-class PairLogistic(PairClassifier):
+class PairLogistic(TwoProbabilities, PairClassifier):
     """Kernel logistic regression of pairs: probabilities that obey the swap law exactly.
 
     Minimises ``1/2 |f|^2 + C sum_I log(1 + exp(-y (f + bias)))`` over the full training set I, or
@@ -145,17 +144,6 @@ class PairLogistic(PairClassifier):
         self._solve(pairs[counted], loss, parity)
         self._renumber(counted, len(pairs))
         return self
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of ``classes_``, shape (n, 2); rows add up to 1 exactly.
-
-        Antisymmetric: the two columns change places when a pair is swapped.
-        """
-        return two_probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Logarithms of the probabilities, exact for tiny ones too."""
-        return two_log_probabilities(self.decision_function(X))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -7,18 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from pairity.calibration.sigmoid import fit_sigmoid, smoothed_targets
-from pairity.estimators.labels import label_decisions, score_decisions
 from pairity.estimators.logistic import PairLogistic
 from pairity.estimators.svc import PairSVC
+from pairity.estimators.two_labels import TwoProbabilities
 from pairity.exceptions import CalibrationWarning
 from pairity.losses import hinge
 from pairity.losses.base import Loss
 from pairity.losses.logistic import Logistic
 from pairity.parity import SYMMETRIES, Parity
-from pairity.probabilities import two_log_probabilities, two_probabilities
 from pairity.solvers.newton import solve_newton
 from pairity.solvers.path import Solve, solve_roughly
 from pairity.tuning.criteria import CrossEntropy
@@ -31,13 +29,12 @@ __all__ = ["PairLogisticCV", "PairSVCCV"]
 Vector = NDArray[np.float64]
 
 
-class _ClassifierSearch(ClassifierMixin, PairSearch):
+class _ClassifierSearch(TwoProbabilities, PairSearch):
     """Two labels: scores, decisions, probabilities."""
 
     Cs: Any
     tol: float
     class_weight: Any
-    tie_label: Any
     memory_limit: float | None
 
     _strength = "C"
@@ -94,36 +91,10 @@ class _ClassifierSearch(ClassifierMixin, PairSearch):
     def decision_function(self, X: Any) -> Vector:
         """Log-odds of ``classes_[1]``, ``slope f + offset`` with f of ``best_estimator_``.
 
-        Swapped pairs have equal ones, or exact opposites.
+        The sigmoid was fitted to held-out decisions.  Swapped pairs have equal ones, or exact
+        opposites.
         """
         return self.slope_ * self._kept().decision_function(X) + self.offset_
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The likelier label; ``tie_label`` where both are equally likely."""
-        return label_decisions(self.decision_function(X), self.classes_, self.tie_label)
-
-    def predict_proba(self, X: Any) -> Vector:
-        """Probabilities of ``classes_``, shape (n, 2): ``expit(slope f + offset)``.
-
-        The sigmoid was fitted to held-out decisions.  Rows add up to 1 exactly; antisymmetric, the
-        two columns change places when a pair is swapped.
-        """
-        return two_probabilities(self.decision_function(X))
-
-    def predict_log_proba(self, X: Any) -> Vector:
-        """Logarithms of the probabilities, exact for tiny ones too."""
-        return two_log_probabilities(self.decision_function(X))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Mean accuracy; a probability of exactly 1/2 counts one half."""
-        return score_decisions(self.decision_function(X), y, self.classes_, sample_weight)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: two classes only, sparse rows welcome."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags
 
 
 class PairSVCCV(_ClassifierSearch):
