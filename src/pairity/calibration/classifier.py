@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from pairity.calibration.held_out import GivenRows, HeldOut, decide_held_out, read_splits
 from pairity.calibration.isotonic import Isotonic, fit_isotonic
 from pairity.calibration.sigmoid import Sigmoid, fit_sigmoid, smoothed_targets
-from pairity.calibration.trainer import Trainer, innermost, parity_of
+from pairity.calibration.trainer import OfEstimator, Trainer, innermost, parity_of
 from pairity.estimators.intake import read_pairs, read_weights, refuse_self_pairs
 from pairity.estimators.labels import read_labels
 from pairity.estimators.svc import PairSVC
@@ -34,7 +34,7 @@ _METHODS: dict[str, Callable[..., Sigmoid | Isotonic]] = {
 }
 
 
-class CalibratedPairClassifier(TwoProbabilities, BaseEstimator):
+class CalibratedPairClassifier(TwoProbabilities, OfEstimator, BaseEstimator):
     """Probabilities from the decisions of a classifier of pairs; the swap law stays exact.
 
     Clones of the estimator are fitted on folds, the probabilities to their decisions f about
@@ -194,21 +194,6 @@ class CalibratedPairClassifier(TwoProbabilities, BaseEstimator):
                 CalibrationWarning,
                 stacklevel=3,
             )
-
-    @property
-    def symmetry(self) -> str:
-        """That of the estimator."""
-        return innermost(self._prototype()).symmetry
-
-    @property
-    def n_symmetric(self) -> int:
-        """That of the estimator, for wide rows."""
-        return getattr(innermost(self._prototype()), "n_symmetric", 0)
-
-    @property
-    def n_antisymmetric(self) -> int:
-        """That of the estimator, for wide rows."""
-        return getattr(innermost(self._prototype()), "n_antisymmetric", 0)
 
     def decision_function(self, X: Any) -> Vector:
         """Log-odds of ``classes_[1]``, shape (n,); ``estimator_`` has the decisions behind them."""

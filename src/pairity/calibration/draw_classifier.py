@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.calibration.draws import DrawModel, fit_draws, smoothed_outcomes
 from pairity.calibration.held_out import GivenRows, HeldOut, decide_held_out, read_splits
 from pairity.calibration.outcomes import read_outcomes
-from pairity.calibration.trainer import Trainer, innermost, parity_of
+from pairity.calibration.trainer import OfEstimator, Trainer, innermost, parity_of
 from pairity.estimators.intake import read_pairs, read_weights, refuse_self_pairs
 from pairity.estimators.logistic import PairLogistic
 from pairity.exceptions import CalibrationWarning
@@ -25,7 +25,7 @@ __all__ = ["PairDrawClassifier"]
 Vector = NDArray[np.float64]
 
 
-class PairDrawClassifier(ClassifierMixin, BaseEstimator):
+class PairDrawClassifier(ClassifierMixin, OfEstimator, BaseEstimator):
     """Three outcomes with mirrored thresholds around an antisymmetric score (ordered logit).
 
     With f the score of an antisymmetric estimator, f(b, a) = -f(a, b):
@@ -151,21 +151,6 @@ class PairDrawClassifier(ClassifierMixin, BaseEstimator):
                 CalibrationWarning,
                 stacklevel=3,
             )
-
-    @property
-    def symmetry(self) -> str:
-        """Always "antisymmetric"."""
-        return innermost(self._prototype()).symmetry
-
-    @property
-    def n_symmetric(self) -> int:
-        """That of the estimator, for wide rows."""
-        return getattr(innermost(self._prototype()), "n_symmetric", 0)
-
-    @property
-    def n_antisymmetric(self) -> int:
-        """That of the estimator, for wide rows."""
-        return getattr(innermost(self._prototype()), "n_antisymmetric", 0)
 
     def decision_function(self, X: Any) -> Vector:
         """``slope f``, shape (n,): one score for all three outcomes, odd under a swap.

@@ -14,7 +14,7 @@ from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
 from pairity.validation import check_choice
 
-__all__ = ["Trainer", "innermost", "parity_of"]
+__all__ = ["OfEstimator", "Trainer", "innermost", "parity_of"]
 
 
 def innermost(estimator: Any) -> Any:
@@ -38,6 +38,29 @@ def parity_of(estimator: Any) -> Parity | None:
     symmetry = innermost(estimator).symmetry
     check_choice(symmetry, "symmetry", tuple(SYMMETRIES))
     return SYMMETRIES[symmetry]
+
+
+class OfEstimator:
+    """The law and the widths of wide rows of something that wraps an estimator: those of it."""
+
+    def _prototype(self) -> Any:
+        """The estimator that is cloned and fitted."""
+        raise NotImplementedError
+
+    @property
+    def symmetry(self) -> str:
+        """That of the estimator."""
+        return innermost(self._prototype()).symmetry
+
+    @property
+    def n_symmetric(self) -> int:
+        """That of the estimator, for wide rows."""
+        return getattr(innermost(self._prototype()), "n_symmetric", 0)
+
+    @property
+    def n_antisymmetric(self) -> int:
+        """That of the estimator, for wide rows."""
+        return getattr(innermost(self._prototype()), "n_antisymmetric", 0)
 
 
 @dataclass(frozen=True, eq=False)
