@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+
+from pairity.estimators.column import finite_per_pair
 
 __all__ = ["Outcomes", "read_outcomes"]
 
@@ -23,19 +24,7 @@ class Outcomes:
 
 def read_outcomes(y: Any, n_pairs: int, outcomes: Any) -> Outcomes:
     """Outcomes of the rows; three numbers are in their own order, other labels must be named."""
-    if y is None:
-        raise ValueError(
-            "This estimator requires y to be passed, but the target y is None: pass one outcome per"
-            " pair."
-        )
-    labels = column_or_1d(y, warn=True)
-    if len(labels) != n_pairs:
-        raise ValueError(
-            f"got {len(labels)} outcomes for {n_pairs} pairs; expected one per pair (inconsistent"
-            " numbers of samples)."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("got NaN or infinity in y; expected outcomes: drop or fill those rows.")
+    labels = finite_per_pair(y, n_pairs, "outcome")
     classes = _classes(labels) if outcomes is None else _named(outcomes)
     values = np.full(n_pairs, np.nan)
     for place, name in enumerate(classes):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d
 
+from pairity.estimators.column import finite_per_pair
 from pairity.parity import Parity
 
 __all__ = ["BinaryLabels", "label_decisions", "read_labels", "score_decisions"]
@@ -27,19 +27,7 @@ class BinaryLabels:
 
 def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
     """Signs of labels of any two values; one value alone only where a swap gives the other."""
-    if y is None:
-        raise ValueError(
-            "This estimator requires y to be passed, but the target y is None: pass one label per"
-            " pair."
-        )
-    labels = column_or_1d(y, warn=True)
-    if len(labels) != n_pairs:
-        raise ValueError(
-            f"got {len(labels)} labels for {n_pairs} pairs; expected one per pair (inconsistent"
-            " numbers of samples)."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("got NaN or infinity in y; expected labels: drop or fill those rows.")
+    labels = finite_per_pair(y, n_pairs, "label")
     classes = np.unique(labels)
     if len(classes) > 2:
         check_classification_targets(labels)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import column_or_1d
 
 from pairity.estimators.base import PairMachine
+from pairity.estimators.column import one_per_pair
 from pairity.estimators.intake import read_pairs, read_weights, warn_if_doubled
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
@@ -53,23 +53,13 @@ class PairRegressor(RegressorMixin, PairMachine):
 
 
 def _read_targets(y: Any, n_pairs: int) -> Vector:
-    if y is None:
-        raise ValueError(
-            "This estimator requires y to be passed, but the target y is None: pass one number per"
-            " pair."
-        )
-    values = column_or_1d(y, warn=True)
+    values = one_per_pair(y, n_pairs, "target")
     try:
         targets = values.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"got targets of type {values.dtype}; expected numbers: labels are for PairSVC."
         ) from None
-    if len(targets) != n_pairs:
-        raise ValueError(
-            f"got {len(targets)} targets for {n_pairs} pairs; expected one per pair (inconsistent"
-            " numbers of samples)."
-        )
     if not np.isfinite(targets).all():
         raise ValueError("got NaN or infinity in y; expected numbers: drop or fill those rows.")
     return targets

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
+from pairity.estimators.column import one_per_pair
 from pairity.estimators.intake import (
     class_factors,
     read_pairs,
@@ -43,11 +43,7 @@ def read_partly_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any) -> 
     """Read rows of an estimator with ``unlabelled``, ``class_weight`` and ``symmetry``."""
     parity = SYMMETRIES[estimator.symmetry]
     pairs = read_pairs(estimator, X, reset=True)
-    if y is None:
-        read_labels(y, len(pairs), parity)
-    values = column_or_1d(y, warn=True)
-    if len(values) != len(pairs):
-        read_labels(values, len(pairs), parity)
+    values = one_per_pair(y, len(pairs), "label")
     unlabelled = _is_unlabelled(values, estimator.unlabelled)
     if not unlabelled.any():
         raise ValueError(
