@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from pairity.selection import PairKFold, leakage_report
 from pairity.selection.identity import ends_of
 from pairity.selection.splitter import PairSplitter
 
-__all__ = ["GivenRows", "HeldOut", "decide_held_out", "read_splits"]
+__all__ = ["GivenRows", "HeldOut", "decide_held_out", "read_splits", "shared_weights"]
 
 Rows = NDArray[np.intp]
 Vector = NDArray[np.float64]
@@ -153,9 +153,19 @@ def decide_held_out(
         folds.append(np.full(len(rows[-1]), number, dtype=np.intp))
     if skipped:
         _report_skipped(skipped, len(splits))
-    held = np.concatenate(rows).astype(np.intp)
-    times = np.bincount(held, minlength=len(pairs))
-    return HeldOut(held, np.concatenate(decisions), np.concatenate(folds), 1.0 / times[held])
+    shares = shared_weights(np.ones(len(pairs)), rows)
+    return HeldOut(
+        np.concatenate(rows),
+        np.concatenate(decisions),
+        np.concatenate(folds),
+        np.concatenate(shares),
+    )
+
+
+def shared_weights(weights: Vector, held_out: Sequence[Rows]) -> list[Vector]:
+    """Weights of the held-out rows of each fold; one held out k times counts 1/k each time."""
+    times = np.bincount(np.concatenate(held_out), minlength=len(weights))
+    return [weights[rows] / times[rows] for rows in held_out]
 
 
 def _report_skipped(skipped: list[int], n_folds: int) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from pairity.calibration.held_out import shared_weights
 from pairity.threads import get_thread_count
 from pairity.tuning.criteria import Criterion
 
@@ -74,9 +75,7 @@ class LandmarkRidge:
 
     @cached_property
     def _held_weights(self) -> Vector:
-        """A row that is held out k times counts 1/k each time."""
-        times = np.bincount(self.held, minlength=len(self.targets))
-        return self.weights[self.held] / times[self.held]
+        return np.concatenate(shared_weights(self.weights, [test for _, test in self.splits]))
 
     def judge(self, decisions: Vector) -> tuple[float, Vector]:
         """Mean loss, and the loss of each held-out row."""

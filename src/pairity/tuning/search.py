@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pairity.calibration.held_out import GivenRows, read_splits
+from pairity.calibration.held_out import GivenRows, read_splits, shared_weights
 from pairity.estimators.base import PairMachine
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.base import Loss
@@ -56,9 +56,8 @@ class Read:
 
     @property
     def shares(self) -> list[Vector]:
-        """Weights of the held-out rows of each fold; one held out k times counts 1/k each time."""
-        times = np.bincount(self.held, minlength=len(self.targets))
-        return [self.weights[test] / times[test] for _, test in self.splits]
+        """Weights of the held-out rows of each fold."""
+        return shared_weights(self.weights, [test for _, test in self.splits])
 
 
 class PairSearch(BaseEstimator):
