@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.operators.pair_operator import PairOperator
+from pairity.operators.whole import make_symmetric, whole_matrix
 from pairity.pairs import Pairs
 
 __all__ = ["DeformedOperator"]
@@ -37,16 +38,15 @@ class DeformedOperator:
         self._chosen = chosen
         self.kernel: Kernel = operator.kernel
         self.left: Pairs = operator.left[chosen]
-        gram = operator.block(slice(None), slice(None))
-        gram = 0.5 * (gram + gram.T)
+        gram = whole_matrix(operator)
         smoothed = np.asarray(penalty @ gram)
         system = smoothed.copy()
         system[np.diag_indices(len(system))] += 1.0
         self._correction = scipy.linalg.solve(
             system, smoothed[:, chosen], overwrite_a=True, check_finite=False
         )
-        bent = gram[np.ix_(chosen, chosen)] - gram[chosen] @ self._correction
-        self.gram = 0.5 * (bent + bent.T)
+        self.gram = gram[np.ix_(chosen, chosen)] - gram[chosen] @ self._correction
+        make_symmetric(self.gram)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.operators.base import KernelOperator
 from pairity.operators.spectral import SpectralGrid, TensorStructure
+from pairity.operators.whole import whole_matrix
 from pairity.pairs import Pairs
 
 __all__ = ["Resident", "Restricted", "in_memory"]
@@ -21,8 +22,7 @@ class Resident:
 
     def __init__(self, operator: KernelOperator) -> None:
         self._operator = operator
-        self._matrix = operator.block(slice(None), slice(None))
-        _make_symmetric(self._matrix)
+        self._matrix = whole_matrix(operator)
 
     @property
     def kernel(self) -> Kernel:
@@ -84,17 +84,6 @@ class Resident:
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal."""
         return self._matrix.diagonal()
-
-
-def _make_symmetric(matrix: NDArray[np.float64], step: int = 1024) -> None:
-    """``(M + M') / 2`` in place, a square at a time."""
-    for row in range(0, len(matrix), step):
-        for column in range(row, len(matrix), step):
-            upper = matrix[row : row + step, column : column + step]
-            lower = matrix[column : column + step, row : row + step]
-            middle = 0.5 * (upper + lower.T)
-            upper[...] = middle
-            lower[...] = middle.T
 
 
 def in_memory(operator: KernelOperator, megabytes: float) -> KernelOperator:

@@ -21,6 +21,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from pairity.losses.base import Vector
 from pairity.operators.base import KernelOperator
 from pairity.operators.modes import Modes, leading_modes
+from pairity.operators.whole import whole_matrix
 
 __all__ = ["MOST_DENSE_PAIRS", "Found", "ShiftedSystems", "Watch"]
 
@@ -63,8 +64,7 @@ class ShiftedSystems:
     def gram(self) -> NDArray[np.float64]:
         """The whole Gram matrix, computed once."""
         if self._gram is None:
-            block = self.operator.block(slice(None), slice(None))
-            self._gram = 0.5 * (block + block.T)
+            self._gram = whole_matrix(self.operator)
         return self._gram
 
     @property

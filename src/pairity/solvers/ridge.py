@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pairity.losses.squared import Squared
-from pairity.operators.base import KernelOperator
 from pairity.operators.complete import CompletePairs, is_complete
+from pairity.operators.whole import whole_matrix
 from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
 from pairity.solvers.problem import (
     INTERRUPTED,
@@ -79,7 +79,7 @@ class ExactRidge:
             return
         # (K + D)^-1 = W^1/2 (W^1/2 K W^1/2 + 1)^-1 W^1/2 with W the weights
         self._root = np.sqrt(problem.loss.weights)
-        gram = _whole_gram(problem.operator)
+        gram = whole_matrix(problem.operator)
         scaled = self._root[:, np.newaxis] * gram * self._root
         values, self._vectors = eigh(scaled, check_finite=False, driver="evd")
         self._values = np.maximum(values, 0.0)
@@ -121,11 +121,6 @@ def _complete(problem: RidgeProblem) -> CompletePairs:
     return CompletePairs(grid, problem.operator.left)
 
 
-def _whole_gram(operator: KernelOperator) -> NDArray[np.float64]:
-    block = operator.block(slice(None), slice(None))
-    return 0.5 * (block + block.T)
-
-
 def ridge_path(
     problem: RidgeProblem, way: str, factors: Vector
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -156,7 +151,7 @@ def solve_ridge(problem: RidgeProblem, way: str, options: SolverOptions) -> Solu
 
 
 def _solve_dense(problem: RidgeProblem) -> Solution:
-    gram = _whole_gram(problem.operator)
+    gram = whole_matrix(problem.operator)
     gram[np.diag_indices(len(gram))] += 1.0 / problem.loss.weights
     try:
         factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
