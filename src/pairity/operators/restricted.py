@@ -17,12 +17,11 @@ __all__ = ["Resident", "Restricted", "in_memory"]
 _MOST_RESIDENT, _RESIDENT_SHARE = 12_000, 0.25
 
 
-class Resident:
-    """An operator whose whole matrix is held in memory."""
+class _Made:
+    """An operator made from another one, whose kernel and tensor form it has."""
 
     def __init__(self, operator: KernelOperator) -> None:
         self._operator = operator
-        self._matrix = whole_matrix(operator)
 
     @property
     def kernel(self) -> Kernel:
@@ -30,29 +29,27 @@ class Resident:
         return self._operator.kernel
 
     @property
-    def left(self) -> Pairs:
-        """The pairs."""
-        return self._operator.left
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-        return self._operator.shape
-
-    @property
-    def is_costly(self) -> bool:
-        """Whether it is worth its memory: it has been taken to be."""
-        return True
-
-    @property
     def structure(self) -> TensorStructure | None:
-        """Its tensor form, if it has one."""
+        """The tensor form on all objects, if there is one."""
         return self._operator.structure
 
     @property
     def spectral_grid(self) -> SpectralGrid | None:
-        """The tensor form diagonalised."""
+        """The tensor form on all objects, diagonalised once."""
         return self._operator.spectral_grid
+
+
+class Resident(_Made):
+    """An operator whose whole matrix is held in memory."""
+
+    #: Whether it is worth its memory: it has been taken to be.
+    is_costly = True
+
+    def __init__(self, operator: KernelOperator) -> None:
+        super().__init__(operator)
+        self.left: Pairs = operator.left
+        self.shape = operator.shape
+        self._matrix = whole_matrix(operator)
 
     def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
         """Some rows."""
@@ -95,37 +92,15 @@ def in_memory(operator: KernelOperator, megabytes: float) -> KernelOperator:
     return operator
 
 
-class Restricted:
+class Restricted(_Made):
     """An operator on some of its pairs, in the order of ``chosen``."""
 
     def __init__(self, operator: KernelOperator, chosen: NDArray[np.intp]) -> None:
-        self._operator, self._chosen = operator, chosen
-        self.left = operator.left[chosen]
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel it was made from."""
-        return self._operator.kernel
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-        return len(self._chosen), len(self._chosen)
-
-    @property
-    def is_costly(self) -> bool:
-        """That of the operator."""
-        return self._operator.is_costly
-
-    @property
-    def structure(self) -> TensorStructure | None:
-        """The tensor form on all objects, which these pairs are among."""
-        return self._operator.structure
-
-    @property
-    def spectral_grid(self) -> SpectralGrid | None:
-        """The tensor form on all objects, diagonalised once."""
-        return self._operator.spectral_grid
+        super().__init__(operator)
+        self._chosen = chosen
+        self.left: Pairs = operator.left[chosen]
+        self.shape = len(chosen), len(chosen)
+        self.is_costly = operator.is_costly
 
     def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
         """Some rows."""
