@@ -27,6 +27,7 @@ from experiments.quality.splits import thinned
 from experiments.quality.task import DATA, SETTINGS, Task
 from experiments.quality.tasks import MAKERS, load_tasks
 from experiments.quality.vectors import DoubledSVC
+from experiments.tables import tables_in
 from pandas import read_csv
 from sklearn import metrics
 
@@ -358,10 +359,10 @@ def test_the_page_shows_what_was_measured():
     kept = report.RESULTS / "quality.json"
     page = report.PAGE.read_text(encoding="utf-8")
     if not kept.exists():
-        assert "not measured yet" in report.tables_in(page)
+        assert "not measured yet" in tables_in(page)
         return
     results = json.loads(kept.read_text(encoding="utf-8"))
-    assert report.tables_in(page).strip() == report.markdown(results).strip()
+    assert tables_in(page).strip() == report.markdown(results).strip()
     assert {task["name"] for task in results["tasks"]} <= set(MAKERS)
     assert all(
         row["violation"]["largest"] == 0.0 for row in results["results"] if row["method"] == OURS

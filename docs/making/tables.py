@@ -13,12 +13,11 @@ from pathlib import Path
 
 from benchmarks.report import PUBLISHED, growth_exponent, ratios
 from experiments.quality import report as quality
+from experiments.tables import markdown_table, with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks" / "results"
 QUALITY = ROOT / "experiments" / "results" / "quality.json"
-#: The tables of a page stand between these two lines.
-BEGIN, END = quality.BEGIN, quality.END
 
 
 def runs() -> list[dict]:
@@ -38,11 +37,6 @@ def benchmark_tables() -> str:
     return "\n".join(lines)
 
 
-def _table(header: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(cells) + " |" for cells in lines] + [""]
-
-
 def _comparison(rows: list[dict]) -> list[str]:
     """How many times longer the peers take."""
     predictions = {(task, system): ratio for task, system, ratio in ratios(rows, "predict_seconds")}
@@ -57,7 +51,7 @@ def _comparison(rows: list[dict]) -> list[str]:
             found.append([row["task"], f"published ({source})", ratio, ""])
     if not found:
         return []
-    return _table(["work", "peer", "training takes", "prediction takes"], found)
+    return markdown_table(["work", "peer", "training takes", "prediction takes"], found)
 
 
 def _growth(rows: list[dict]) -> list[str]:
@@ -80,7 +74,7 @@ def _measurements(rows: list[dict]) -> list[str]:
         "peak, MB": lambda row: _shown(row, "peak_mb", ".0f"),
         "prediction, s": lambda row: _shown(row, "predict_seconds", ".3g"),
     }
-    return _table(list(columns), [[cell(row) for cell in columns.values()] for row in rows])
+    return markdown_table(list(columns), [[cell(row) for cell in columns.values()] for row in rows])
 
 
 def _shown(row: dict, key: str, form: str) -> str:
@@ -125,7 +119,7 @@ def readme_table() -> str:
                 f"{ratio:.0f}x" if ratio >= 10 else f"{ratio:.1f}x",
             ]
         )
-    return "\n".join(_table(["training", "pairs", "Pairity", "peer", "ratio"], found))
+    return "\n".join(markdown_table(["training", "pairs", "Pairity", "peer", "ratio"], found))
 
 
 def _seconds(value: float) -> str:
@@ -150,7 +144,7 @@ PAGES: dict[str, Callable[[], str | None]] = {
 def updated(page: Path, tables: str | None) -> str:
     """The text of a page with its tables as they should be."""
     text = page.read_text(encoding="utf-8")
-    return text if tables is None else quality.with_tables(text, tables)
+    return text if tables is None else with_tables(text, tables)
 
 
 def main() -> None:

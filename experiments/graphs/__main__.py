@@ -9,6 +9,7 @@ from pathlib import Path
 
 from experiments.graphs import figure, report
 from experiments.graphs.run import DATA, SEEDS, TASKS, default_jobs, run_all
+from experiments.tables import with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "experiments" / "results", ROOT / "docs" / "graph-experiment.md"
@@ -42,7 +43,7 @@ def main() -> None:
     figure.draw(results, folder / "graphs.png")
     if whole and arguments.output is None:
         page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(report.with_tables(page, report.markdown(results)), encoding="utf-8")
+        PAGE.write_text(with_tables(page, report.markdown(results)), encoding="utf-8")
     print(report.markdown(results))
     print(f"graphs.json, graphs.md, graphs.png in {folder} ({time.perf_counter() - start:.0f} s)")
 

@@ -11,11 +11,10 @@ import numpy as np
 from experiments.graphs.baselines import BASELINES
 from experiments.graphs.candidates import CANDIDATES
 from experiments.graphs.run import TASKS
+from experiments.tables import markdown_table
 
 PLAIN, INDICATORS = "plain Gaussian", "Gaussian with node indicators"
 METHODS = [method.name for method in (*BASELINES, *CANDIDATES)]
-#: The table of a page stands between these two lines.
-BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 
 
 def values_of(results: dict, task: str, method: str, measure: str) -> np.ndarray:
@@ -36,11 +35,6 @@ def task_names(results: dict) -> list[str]:
     return [name for name in TASKS if name in found]
 
 
-def _table(header: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(cells) + " |" for cells in lines] + [""]
-
-
 def _sizes(results: dict) -> list[str]:
     rows = []
     for name in task_names(results):
@@ -50,14 +44,14 @@ def _sizes(results: dict) -> list[str]:
         cells = [f"{means[key]:.0f}" for key in ("nodes", "training", "test")]
         rows.append([f"`{name}`", TASKS[name].title, TASKS[name].symmetry, *cells, share])
     header = ["task", "question", "labels", "nodes", "training pairs", "test pairs", "positive"]
-    return _table(header, rows)
+    return markdown_table(header, rows)
 
 
 def _method_table(
     results: dict, names: list[str], heads: list[str], cell: Callable[[str, str], str]
 ) -> list[str]:
     rows = [[method, *(cell(name, method) for name in names)] for method in METHODS]
-    return _table(["", *heads], rows)
+    return markdown_table(["", *heads], rows)
 
 
 def _means(results: dict, names: list[str], measure: Callable[[str], str]) -> list[str]:
@@ -106,17 +100,6 @@ def markdown(results: dict) -> str:
     for name, reason in results["skipped"].items():
         lines += [f"`{name}` was skipped: {reason}.", ""]
     return "\n".join(lines)
-
-
-def tables_in(page: str) -> str:
-    """What stands between the two marks of a page."""
-    return page.split(BEGIN)[1].split(END)[0].strip("\n") + "\n"
-
-
-def with_tables(page: str, tables: str) -> str:
-    """A page with the tables between its marks replaced."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{tables.strip(chr(10))}\n{END}{rest.split(END)[1]}"
 
 
 def write_tables(results: dict, folder: Path, name: str) -> None:

@@ -13,6 +13,7 @@ from experiments.quality.methods import METHODS
 from experiments.quality.run import Plan, run_plan
 from experiments.quality.task import DATA
 from experiments.quality.tasks import MAKERS
+from experiments.tables import with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Splits and settings of a quick look.
@@ -61,7 +62,7 @@ def main() -> None:
     report.write_tables(results, folder)
     if whole:
         page = report.PAGE.read_text(encoding="utf-8")
-        report.PAGE.write_text(report.with_tables(page, report.markdown(results)), encoding="utf-8")
+        report.PAGE.write_text(with_tables(page, report.markdown(results)), encoding="utf-8")
     print(report.markdown(results))
     print(f"quality.json and quality.md in {folder} ({time.perf_counter() - start:.0f} s)")
 

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from experiments.quality.methods import OURS
+from experiments.tables import markdown_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 PAGE = RESULTS.parents[1] / "docs" / "quality.md"
-#: The tables of a page stand between these two lines.
-BEGIN, END = "<!-- tables: begin -->", "<!-- tables: end -->"
 #: Measures: title, factor, digits, whether more is better.
 MEASURES = {
     "accuracy": ("accuracy, %", 100.0, 1, True),
@@ -65,11 +64,6 @@ def compare(results: dict, task: str, measure: str) -> Comparison | None:
     return Comparison(best, sign * float(apart.mean()), error)
 
 
-def _table(header: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [header, ["---"] * len(header), *rows]
-    return ["| " + " | ".join(cells) + " |" for cells in lines] + [""]
-
-
 def _of(results: dict, task: str, method: str | None = None) -> list[dict]:
     return [
         row
@@ -88,7 +82,7 @@ def _sizes(results: dict) -> list[str]:
         kinds = [task["question"], task["symmetry"], task["setting"]]
         rows.append([f"`{task['name']}`", *kinds, *numbers, *means, splits])
     header = ["task", "question", "labels", "setting", "objects", "pairs"]
-    return _table([*header, "trained on", "tested on", "splits"], rows)
+    return markdown_table([*header, "trained on", "tested on", "splits"], rows)
 
 
 def _means(results: dict, measure: str) -> list[str]:
@@ -104,7 +98,7 @@ def _means(results: dict, measure: str) -> list[str]:
                 shown += f" ± {values.std(ddof=1):.{digits}f}"
             cells.append(f"**{shown}**" if method == best else shown)
         rows.append(cells)
-    return _table(["", *results["methods"]], rows)
+    return markdown_table(["", *results["methods"]], rows)
 
 
 def _comparisons(results: dict) -> list[str]:
@@ -119,7 +113,7 @@ def _comparisons(results: dict) -> list[str]:
             shown = f"{found.gain:+.{digits}f} ± {found.error:.{digits}f} ({found.peer})"
             cells.append(shown if found.holds else f"**{shown}**")
         rows.append(cells)
-    return _table(["", *(measure[0] for measure in MEASURES.values())], rows)
+    return markdown_table(["", *(measure[0] for measure in MEASURES.values())], rows)
 
 
 def _by_method(results: dict, cell: Callable[[list[dict]], str]) -> list[str]:
@@ -133,7 +127,7 @@ def _by_method(results: dict, cell: Callable[[list[dict]], str]) -> list[str]:
         ]
         for task in results["tasks"]
     ]
-    return _table(["", *results["methods"]], rows)
+    return markdown_table(["", *results["methods"]], rows)
 
 
 def _violation(some: list[dict]) -> str:
@@ -161,7 +155,9 @@ def _averaging(results: dict) -> list[str]:
         rows.append(
             [method, f"{1000.0 * np.mean(gains[0]):+.2f}", f"{-100.0 * np.mean(gains[1]):+.2f}"]
         )
-    return _table(["", "log-loss lower by, thousandths", "accuracy higher by, points"], rows)
+    return markdown_table(
+        ["", "log-loss lower by, thousandths", "accuracy higher by, points"], rows
+    )
 
 
 def markdown(results: dict) -> str:
@@ -197,17 +193,6 @@ def markdown(results: dict) -> str:
     for name, reason in results["skipped"].items():
         lines += [f"`{name}` was skipped: {reason}.", ""]
     return "\n".join(lines)
-
-
-def tables_in(page: str) -> str:
-    """What stands between the two marks of a page."""
-    return page.split(BEGIN)[1].split(END)[0].strip("\n") + "\n"
-
-
-def with_tables(page: str, tables: str) -> str:
-    """A page with the tables between its marks replaced."""
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{tables.strip(chr(10))}\n{END}{rest.split(END)[1]}"
 
 
 def write_tables(results: dict, folder: Path) -> None:

@@ -10,6 +10,7 @@ from experiments.graphs import figure, protocol, report
 from experiments.graphs.candidates import CANDIDATES, Candidate, described
 from experiments.graphs.known import Draw, Known, Task
 from experiments.graphs.run import FIRST_SEED, TASKS, find_data
+from experiments.tables import tables_in, with_tables
 from sklearn.metrics import roc_auc_score
 
 from pairity import Pairs
@@ -146,12 +147,12 @@ def stored():
 def test_the_page_shows_the_stored_results():
     tables = report.markdown(stored())
     page = PAGE.read_text(encoding="utf-8")
-    assert report.tables_in(page) == tables.strip("\n") + "\n"
+    assert tables_in(page) == tables.strip("\n") + "\n"
     assert (RESULTS / "graphs.md").read_text(encoding="utf-8").endswith(tables)
     assert "../experiments/results/graphs.png" in page
     assert (RESULTS / "graphs.png").stat().st_size > 10_000
-    changed = report.with_tables(page, "nothing\n")
-    assert report.tables_in(changed) == "nothing\n"
+    changed = with_tables(page, "nothing\n")
+    assert tables_in(changed) == "nothing\n"
 
 
 def test_the_stored_results_are_whole():
