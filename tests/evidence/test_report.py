@@ -179,7 +179,7 @@ def test_the_verdict_agrees_with_what_estimators_find():
 
 
 def test_table_and_text():
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="pandas comes with the command line extra")
     pairs, values = made_up("alike", 0)
     report = parity_report(pairs, np.where(values > 0, 1, -1))
     lines = str(report).splitlines()

@@ -272,7 +272,7 @@ def test_any_estimator_with_a_score():
 
 
 def test_what_people_read():
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="pandas comes with the command line extra")
     pairs, y = cases.random_pairs(3, n=20, widths=(2, 1, 0)), cases.random_labels(3, 20)
     model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y)
     found = permutation_importance(model, pairs, y, names=["price", "time", "distance"])

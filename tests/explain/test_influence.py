@@ -174,7 +174,7 @@ def test_wide_rows_are_explained_too():
 
 
 def test_what_people_read():
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="pandas comes with the command line extra")
     pairs = _with_ids(cases.random_pairs(1, n=20, widths=(2, 0, 0)), "abcdefg")
     model = PairSVC("antisymmetric", Gaussian(1.0)).fit(pairs, cases.random_labels(1, 20))
     found = influential_pairs(model, pairs[:2], n=3)

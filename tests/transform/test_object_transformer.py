@@ -307,7 +307,7 @@ def test_ids_stay_with_their_objects():
 
 
 def test_the_output_stays_pairs_whatever_scikit_learn_is_told():
-    pytest.importorskip("pandas")
+    pytest.importorskip("pandas", reason="pandas comes with the command line extra")
     pairs = wide_pairs()
     plain = ObjectTransformer(StandardScaler(), symmetric=StandardScaler()).fit_transform(pairs)
     with config_context(transform_output="pandas"):
