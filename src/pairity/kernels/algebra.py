@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
-from pairity.kernels.features import Features, Matrix, NamedObjects
+from pairity.kernels.features import Features, Matrix, NamedObjects, beside
 from pairity.parity import Parity
 
 if TYPE_CHECKING:
@@ -247,6 +247,12 @@ class Sum(Kernel):
         """Sum of the terms' values, row by row."""
         return reduce(add, (term.paired_objects(left, right) for term in self.terms))
 
+    def explicit(self, features: Features) -> Features | None:
+        """Those of all terms beside one another, if all have some."""
+        parts = [term.explicit(features) for term in self.terms]
+        few = [part for part in parts if part is not None]
+        return beside(few) if len(few) == len(parts) else None
+
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
         """The reflection parity that all terms share, if they do."""
@@ -340,6 +346,11 @@ class Scaled(Kernel):
     def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
         """Scaled values, row by row."""
         return self.kernel.paired_objects(left, right) * self.factor
+
+    def explicit(self, features: Features) -> Features | None:
+        """Those of the kernel, times the root of the factor."""
+        rows = self.kernel.explicit(features)
+        return None if rows is None else rows * float(np.sqrt(self.factor))
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]

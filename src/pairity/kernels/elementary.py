@@ -24,6 +24,7 @@ from pairity.kernels.features import (
     paired_squared_distances,
     squared_distances,
 )
+from pairity.kernels.monomials import monomial_features
 from pairity.kernels.widths import median_distance, median_of_pairs
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
@@ -113,6 +114,10 @@ class Polynomial(Kernel):
     def paired(self, left: Features, right: Features) -> Matrix:
         """``<x_i, z_i>^degree``."""
         return paired_inner_products(left, right) ** self.degree
+
+    def explicit(self, features: Features) -> Features | None:
+        """Monomials of the features, where they are few."""
+        return monomial_features(features, self.degree)
 
 
 class Gaussian(Kernel):

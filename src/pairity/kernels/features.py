@@ -5,6 +5,7 @@ Each comes in two forms: every left row with every right row, and row by row ("p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.spatial.distance import cdist
 __all__ = [
     "Features",
     "NamedObjects",
+    "beside",
     "inner_products",
     "paired_inner_products",
     "paired_squared_distances",
@@ -35,6 +37,13 @@ class NamedObjects(NamedTuple):
 #: Up to this many columns distances are summed difference by difference: exact for near rows
 #: far from the origin.  Above it, matrix products on centred columns are much faster.
 _DIRECT_DISTANCE_COLUMNS = 64
+
+
+def beside(tables: Sequence[Features]) -> Features:
+    """Columns of several tables with the same rows; sparse if one of them is."""
+    if any(map(sp.issparse, tables)):
+        return sp.csr_array(sp.hstack(tables, format="csr"))
+    return np.hstack(tables)
 
 
 def inner_products(left: Features, right: Features) -> Matrix:

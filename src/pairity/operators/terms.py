@@ -115,12 +115,14 @@ def _edges_present(monomial: Monomial) -> tuple[bool, ...]:
 def _low_rank_factor(
     kernels: tuple[Kernel, ...], grams: ObjectGrams
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """The features themselves, for a linear kernel of fewer columns than half the objects."""
+    """Explicit features of a kernel that has fewer of them than half the objects."""
+    if len(kernels) != 1:
+        return None
+    kernel = kernels[0]
     smaller = min(grams.left.shape[0], grams.right.shape[0])
-    if len(kernels) != 1 or sp.issparse(grams.left) or 2 * grams.left.shape[1] > smaller:
+    sample = kernel.explicit(grams.left[:1])  # how many there are
+    if sample is None or sp.issparse(sample) or 2 * sample.shape[1] > smaller:
         return None
-    left = kernels[0].explicit(grams.left)
-    if left is None:
-        return None
-    right = left if grams.right is grams.left else kernels[0].explicit(grams.right)
-    return np.asarray(left), np.asarray(right)
+    left = np.asarray(kernel.explicit(grams.left))
+    same = grams.right is grams.left
+    return left, left if same else np.asarray(kernel.explicit(grams.right))
