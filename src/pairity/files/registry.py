@@ -26,6 +26,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "pairity.kernels.algebra": ("EntrywiseProduct", "Scaled", "Sum"),
     "pairity.kernels.identity": ("Identity",),
     "pairity.kernels.mixed": ("Mixed",),
+    "pairity.kernels.landmark_features": ("LandmarkFeatures",),
+    "pairity.kernels.nystroem": ("Approximated", "Nystroem"),
     "pairity.kernels.of_derived": ("Derived",),
     "pairity.kernels.scaling": ("Scaling",),
     "pairity.kernels.standardized": ("OnRescaled", "Rescaled", "Standardized"),

@@ -8,6 +8,7 @@ on pairs, from objects    ``Additive``, ``Product``, ``DirectSum``, ``Tensor``, 
 on pairs, from features   ``Derived``: differences, sums, products
 on pairs, from pairs      ``OrderInvariant``, ``Balanced``, ``SkewBalanced``, ``Mixed``, ``Standardized``
 on pairs, bilinear        ``Bilinear``
+of few features           ``Nystroem``: landmarks for object kernels; ``approximation_errors``
 for k3 of (8) and (10)    ``EvenPart``, ``OddPart``
 on arcs of a graph        ``with_neighbour_means`` (48)-(55), ``Diffusion`` (56)
 algebra                   ``k + k``, ``k * k``, ``2.0 * k``
@@ -44,6 +45,7 @@ from pairity.kernels.elementary import (
 )
 from pairity.kernels.identity import Identity
 from pairity.kernels.mixed import Mixed
+from pairity.kernels.nystroem import Nystroem, approximation_errors
 from pairity.kernels.of_derived import Derived
 from pairity.kernels.standardized import Standardized
 
@@ -62,6 +64,7 @@ __all__ = [
     "Linear",
     "MetricLearning",
     "Mixed",
+    "Nystroem",
     "OddPart",
     "OrderInvariant",
     "Polynomial",
@@ -71,5 +74,6 @@ __all__ = [
     "Standardized",
     "Tensor",
     "TensorMetric",
+    "approximation_errors",
     "with_neighbour_means",
 ]
