@@ -36,6 +36,7 @@ LAYERS = [
     {"operators"},
     {"losses"},
     {"solvers"},
+    {"lowrank"},
     {"model"},
     {"selection"},
     {"ranking"},

@@ -13,8 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.estimators.intake import read_pairs
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels.classes import project
+from pairity.kernels.nystroem import approximation_errors
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.base import Loss
+from pairity.lowrank.fit import LowRankFit, fit_low_rank
+from pairity.lowrank.form import is_approximated
+from pairity.lowrank.model import LowRankModel
 from pairity.memory import available_megabytes
 from pairity.model import PairModel
 from pairity.pairs import Pairs
@@ -29,6 +33,8 @@ __all__ = ["PairMachine"]
 
 #: Share of the available memory that a fit may use by default.
 _MEMORY_SHARE = 0.6
+#: Steps of Newton's method that ``max_iter=-1`` allows a low-rank model.
+_MOST_NEWTON_STEPS = 200
 
 
 class PairMachine(BaseEstimator):
@@ -56,6 +62,11 @@ class PairMachine(BaseEstimator):
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
         check_choice(self.training_set, "training_set", ("halved", "full"))
         check_choice(self.solver, "solver", self._solvers)
+        if self.callback is not None and self.solver == "low_rank":
+            raise ValueError(
+                "got a callback with solver='low_rank'; expected another solver: dual variables, which"
+                " callbacks see, are not kept there. verbose=True shows the gap of every step."
+            )
         check_positive(self.tol, "tol")
         if self.memory_limit is not None:
             check_positive(self.memory_limit, "memory_limit")
@@ -74,13 +85,39 @@ class PairMachine(BaseEstimator):
 
     def _solve(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> None:
         """Project the kernel, train, and keep the model with its certificate."""
-        data = self._training_set(pairs, loss, parity)
-        self._keep(data, *self._train(data))
+        self._finish(self._training_set(pairs, loss, parity))
+
+    def _finish(self, data: TrainingSet[Any]) -> None:
+        """Train and keep what was found: support pairs, or the parameters of a low-rank model."""
+        if self._is_low_rank(data):
+            self._keep_low_rank(data, fit_low_rank(data, self._options(_MOST_NEWTON_STEPS)))
+        else:
+            self._keep(data, *self._train(data))
+
+    def _is_low_rank(self, data: TrainingSet[Any]) -> bool:
+        """Whether it was asked for, by the solver or by a Nystroem kernel."""
+        if self.solver != "auto":
+            return self.solver == "low_rank"
+        suits = "low_rank" in self._solvers and data.parity is not None and self.callback is None
+        return suits and is_approximated(data.kernel)
+
+    def _keep_low_rank(self, data: TrainingSet[Any], found: LowRankFit) -> None:
+        """Store a model without support pairs."""
+        for name in ("_dual", "support_", "support_pairs_", "dual_coef_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self._model: PairModel | LowRankModel = found.model
+        self.n_iter_ = max(1, found.outcome.progress.n_iter)
+        self.intercept_ = found.model.bias
+        self.objective_ = found.certificate.dual
+        self.certificate_ = found.certificate
+        self.approximation_ = approximation_errors(data.kernel, data.pairs.objects)
+        self._report_outcome(found.certificate, found.outcome.reason)
 
     def _keep(self, data: TrainingSet[Any], solution: Solution, certificate: Certificate) -> None:
         """Store the model: support pairs, coefficients, bias."""
         full = self.training_set == "full" and data.parity is not None
         rows = data.pairs.with_mirrored() if full else data.pairs
+        self.__dict__.pop("approximation_", None)  # of an earlier fit
         self._dual = solution.theta
         self.n_iter_ = max(1, solution.n_iter)
         self.support_ = np.flatnonzero(self._dual)
@@ -103,6 +140,8 @@ class PairMachine(BaseEstimator):
 
     def _renumber(self, counted: NDArray[np.intp], n_rows: int) -> None:
         """Make ``support_`` count the rows given, where rows of weight 0 were left out."""
+        if not hasattr(self, "support_"):  # a low-rank model has none
+            return
         n = len(counted)
         self.support_ = counted[self.support_ % n] + n_rows * (self.support_ // n)
 

@@ -88,7 +88,7 @@ class PairLogistic(TwoProbabilities, PairClassifier):
            [0.5  , 0.5  ]])
     """
 
-    _solvers = ("auto", "newton")
+    _solvers = ("auto", "newton", "low_rank")
 
     def __init__(
         self,

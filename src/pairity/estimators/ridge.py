@@ -104,7 +104,7 @@ class PairRidge(PairRegressor):
     array([ 1., -1.,  0.])
     """
 
-    _solvers = RIDGE_SOLVERS
+    _solvers = (*RIDGE_SOLVERS, "low_rank")
     _remedy = "raise max_iter or tol, raise alpha, or scale the features"
 
     def __init__(
@@ -164,7 +164,7 @@ class PairRidge(PairRegressor):
         if self.alphas is not None or self.leave_one_out:
             self._leave_out(data, counted, n_rows)
         data = replace(data, loss=Squared(targets, weights / self.alpha_))
-        self._keep(data, *self._train(data))
+        self._finish(data)
         self._renumber(counted, n_rows)
         return self
 

@@ -26,7 +26,7 @@ class SupportVectorMachine(PairMachine):
     precision: str
     warm_start: bool
 
-    _solvers: tuple[str, ...] = SOLVERS
+    _solvers: tuple[str, ...] = (*SOLVERS, "low_rank")
     #: Whether the callback gets single steps of a solver.
     _watches_steps = True
 

@@ -17,7 +17,7 @@ from pairity.operators.pair_operator import PairOperator
 from pairity.parity import Parity
 from pairity.progress import say
 from pairity.solvers.certificate import Certificate, certify
-from pairity.solvers.choice import solve
+from pairity.solvers.choice import SOLVERS, solve
 from pairity.solvers.problem import Problem, Solution, SolverOptions
 from pairity.solvers.switching import Switch, Switching, initial_labels
 from pairity.solvers.training import TrainingSet, train
@@ -144,6 +144,7 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
     warm_start = False
     #: The callback watches rounds, which all solvers have.
     _watches_steps = False
+    _solvers = SOLVERS
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TransductivePairSVC:
         """Fit to pairs some of which have labels.

@@ -62,7 +62,7 @@ class PiecewiseLinear:
         """``h(theta)`` inside the bounds."""
         return -np.where(theta > 0, self.above, self.below) * theta
 
-    def prox(self, point: Vector, step: float) -> Vector:
+    def prox(self, point: Vector, step: float | Vector) -> Vector:
         """Minimiser of ``h(t) + (t - point)^2 / (2 step)``."""
         moved = np.maximum(point + step * self.above, 0.0) + np.minimum(
             point + step * self.below, 0.0

@@ -44,6 +44,14 @@ class Squared:
         """Minimiser of the dual term plus ``(t - point)^2 / (2 step)``."""
         return (point + step * self.targets) / (1.0 + step / self.weights)
 
+    def pull(self, decisions: Vector) -> Vector:
+        """``-d loss / d f = c (y - f)``: what theta is at the optimum."""
+        return self.weights * (self.targets - decisions)
+
+    def curvature(self, decisions: Vector) -> Vector:
+        """``d^2 loss / d f^2 = c``."""
+        return self.weights
+
     def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
         """The weighted mean residual, twice."""
         best = float(np.average(self.targets - values, weights=self.weights))

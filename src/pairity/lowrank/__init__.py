@@ -1,0 +1,1 @@
+"""Models of few parameters: object features phi, and f(a, b) = phi_a' W phi_b."""
