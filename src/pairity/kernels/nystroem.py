@@ -196,20 +196,21 @@ class Nystroem(Kernel):
         table = pairs.without_unused_objects().objects
         # without features it is the kernel itself, and refuses what has no object kernels
         expansion = expand(Approximated(kernel, ()), pairs.n_symmetric, pairs.n_antisymmetric)
-        fitted = (self._fitted(k1, table) for k1 in _object_kernels(expansion))
-        return Approximated(kernel, tuple(k for k in fitted if isinstance(k, LandmarkFeatures)))
+        found = (self._landmarks(k1, table) for k1 in _object_kernels(expansion))
+        return Approximated(kernel, tuple(features for features in found if features is not None))
 
     def fitted_to_features(self, table: Features) -> Kernel:
         """The kernel of features with landmarks among the rows of a table."""
         self.check()
-        return self._fitted(as_kernel(self.kernel).fitted_to_features(table), table)
+        kernel = as_kernel(self.kernel).fitted_to_features(table)
+        return self._landmarks(kernel, table) or kernel
 
-    def _fitted(self, kernel: Kernel, table: Features) -> Kernel:
-        """Landmark features, or the kernel itself where it has few or sparse features of its own."""
+    def _landmarks(self, kernel: Kernel, table: Features) -> LandmarkFeatures | None:
+        """Features for a kernel of objects; None where it has few, or sparse ones, of its own."""
         _refuse_names(kernel)
         own = kernel.explicit(table[:1])
         if own is not None and (sp.issparse(own) or own.shape[1] <= self.n_components):
-            return kernel
+            return None
         return LandmarkFeatures.of(
             kernel, table, int(self.n_components), self.landmarks, int(self.random_state)
         )
