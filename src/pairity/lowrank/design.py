@@ -7,7 +7,7 @@ of the theta.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from pairity.threads import run_in_ranges
 
 __all__ = ["Design", "Images", "Layout"]
 
+#: Rows of a table that are turned into double precision, or gathered, at a time.
+_ROWS = 8192
 Vector = NDArray[np.float64]
 Precision = type[np.float32] | type[np.float64]
 
@@ -98,7 +100,6 @@ class Design:
     form: Form
     tables: tuple[Table, ...]
     n_group: int
-    _double: dict[int, NDArray[np.float64]] = field(default_factory=dict, repr=False)
 
     @property
     def layout(self) -> Layout:
@@ -110,25 +111,17 @@ class Design:
         """Objects that have features."""
         return int(self.tables[0].shape[0]) if self.tables else 0
 
-    def _table(self, number: int, precision: Precision) -> NDArray[Any]:
-        table = self.tables[number]
-        if sp.issparse(table) or precision is np.float32:
-            return table
-        if number not in self._double:
-            self._double[number] = table.astype(np.float64)
-        return self._double[number]
-
     def images(self, parameters: Vector, precision: Precision = np.float32) -> Images:
         """Images of all objects: the part of a pass that does not depend on the pairs."""
         layout = self.layout
         matrices = [
-            self._table(block.table, precision) @ (block.scale * matrix).astype(precision)
+            _times(self.tables[block.table], (block.scale * matrix).astype(precision))
             for block, matrix in zip(self.form.bilinear, layout.matrices(parameters), strict=True)
         ]
         strength: NDArray[np.float64] | None = None
         for block, vector in zip(self.form.strengths, layout.strengths(parameters), strict=True):
             scaled = (block.scale * vector).astype(precision)
-            part = np.asarray(self._table(block.table, precision) @ scaled, dtype=np.float64)
+            part = _times(self.tables[block.table], scaled).astype(np.float64, copy=False)
             strength = part if strength is None else strength + part
         return Images(matrices, strength, layout.group(parameters), layout.bias(parameters))
 
@@ -149,9 +142,8 @@ class Design:
 
     def _decide_block(self, images: Images, pairs: Rows, block: Any, out: NDArray[Any]) -> None:
         for place, matrix in zip(self.form.bilinear, images.matrices, strict=True):
-            table = self._table(place.table, matrix.dtype.type)
             dot_pairs(
-                matrix, table, pairs.rows, pairs.ends, pairs.second, block.first_row,
+                matrix, self.tables[place.table], pairs.rows, pairs.ends, pairs.second, block.first_row,
                 block.last_row, out,
             )  # fmt: skip
         part = out[block.pairs]
@@ -182,8 +174,7 @@ class Design:
             exact = np.ascontiguousarray(theta, dtype=np.float64)
             add_two_sided(pairs.rows, pairs.ends, pairs.second, exact, sign, ends)
             for strength, out in zip(self.form.strengths, layout.strengths(total), strict=True):
-                table = self._table(strength.table, precision)
-                out += strength.scale * (table.T @ ends.astype(precision))
+                out += strength.scale * _transposed_times(self.tables[strength.table], ends)
         if self.n_group:
             layout.group(total)[:] = group.T @ theta
         if self.form.has_bias:
@@ -194,7 +185,7 @@ class Design:
         self, number: int, theta: NDArray[Any], pairs: Rows, precision: Precision
     ) -> NDArray[np.float64]:
         """``sum_i theta_i phi_a phi_b'``, not made symmetric."""
-        table = self._table(number, precision)
+        table = self.tables[number]
         sums = np.zeros((len(pairs.rows), table.shape[1]), dtype=precision)
         places = np.arange(len(pairs.rows), dtype=np.int32)
         blocks = pairs.blocks()
@@ -207,6 +198,28 @@ class Design:
                 )  # fmt: skip
 
         run_in_ranges(run, len(blocks), 1)
-        everything = len(pairs.rows) == len(table)
-        features = table if everything else table[pairs.rows]
-        return np.asarray(features.T @ sums, dtype=np.float64)
+        return _transposed_times(table, sums, pairs.rows)
+
+
+def _times(table: Table, right: NDArray[Any]) -> NDArray[Any]:
+    """``table right`` in the precision of ``right``, without a copy of a large table."""
+    if sp.issparse(table) or table.dtype == right.dtype:
+        return np.asarray(table @ right)
+    product = np.empty((len(table), *right.shape[1:]), dtype=right.dtype)
+    for start in range(0, len(table), _ROWS):
+        product[start : start + _ROWS] = table[start : start + _ROWS].astype(right.dtype) @ right
+    return product
+
+
+def _transposed_times(
+    table: Table, right: NDArray[Any], rows: NDArray[np.int32] | None = None
+) -> NDArray[np.float64]:
+    """``table[rows]' right``, added up in double precision over blocks of rows."""
+    if sp.issparse(table):
+        return np.asarray(table.T @ right)
+    total = np.zeros((table.shape[1], *right.shape[1:]))
+    for start in range(0, len(right), _ROWS):
+        stop = start + _ROWS
+        part = table[start:stop] if rows is None else table[rows[start:stop]]
+        total += part.T.astype(right.dtype, copy=False) @ right[start:stop]
+    return total
