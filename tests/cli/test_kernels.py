@@ -9,6 +9,7 @@ from pairity.kernels import (
     Gaussian,
     Linear,
     MetricLearning,
+    Nystroem,
     Polynomial,
     Product,
     Standardized,
@@ -29,6 +30,8 @@ FORMULAS = {
         Gaussian("median") + Linear(), "common"
     ),
     " balanced(gaussian(1)) ": Balanced(Gaussian(1)),
+    "nystroem('gaussian', 64)": Nystroem("gaussian", 64),
+    "product(nystroem(gaussian, 64))": Product(Nystroem(Gaussian("median"), 64)),
 }
 
 
