@@ -26,7 +26,7 @@ _MOST_ROWS = 20_000
 #: Rounds of k-means: later ones move the loss by a few percent of itself.
 _ROUNDS = 5
 #: Rows in a sample that leverage is found from.
-_MOST_SAMPLED = 2000
+_MOST_SAMPLED = 512
 #: Distances to centres held at a time.
 _BLOCK_ENTRIES = 2_000_000
 #: Eigenvalues of k(Z, Z) below this share of the largest are rounding, not similarity.
