@@ -37,6 +37,7 @@ LAYERS = [
     {"losses"},
     {"solvers"},
     {"lowrank"},
+    {"distributed"},
     {"model"},
     {"selection"},
     {"ranking"},

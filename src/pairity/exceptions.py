@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 __all__ = [
     "CalibrationWarning",
     "ConvergenceWarning",
+    "DataError",
     "DoubledRowsWarning",
     "KernelError",
     "ModelFileError",
@@ -24,6 +25,10 @@ class CalibrationWarning(PairityWarning):
 
 class DoubledRowsWarning(PairityWarning):
     """The rows given to ``fit`` hold every pair together with its mirror image."""
+
+
+class DataError(ValueError):
+    """A table of pairs, or of objects, that cannot be used; the sentence names the place."""
 
 
 class KernelError(ValueError):

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.intake import read_pairs
 from pairity.exceptions import ConvergenceWarning
+from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
 from pairity.kernels.nystroem import approximation_errors
 from pairity.kernels.resolve import as_kernel
@@ -21,7 +22,7 @@ from pairity.lowrank.form import is_approximated
 from pairity.lowrank.model import LowRankModel
 from pairity.memory import available_megabytes
 from pairity.model import PairModel
-from pairity.pairs import Pairs
+from pairity.pairs import ObjectTable, Pairs
 from pairity.parity import SYMMETRIES, Parity
 from pairity.progress import Progress, say
 from pairity.solvers.certificate import Certificate
@@ -33,8 +34,6 @@ __all__ = ["PairMachine"]
 
 #: Share of the available memory that a fit may use by default.
 _MEMORY_SHARE = 0.6
-#: Steps of Newton's method that ``max_iter=-1`` allows a low-rank model.
-_MOST_NEWTON_STEPS = 200
 
 
 class PairMachine(BaseEstimator):
@@ -56,6 +55,8 @@ class PairMachine(BaseEstimator):
 
     #: What ``solver`` may be, and what ``max_iter=-1`` stands for.
     _solvers: tuple[str, ...] = ("auto",)
+    #: Steps of Newton's method that ``max_iter=-1`` allows a low-rank model.
+    _most_newton_steps = 200
 
     def _check_parameters(self) -> None:
         """Refuse values out of range, each with a sentence."""
@@ -90,7 +91,8 @@ class PairMachine(BaseEstimator):
     def _finish(self, data: TrainingSet[Any]) -> None:
         """Train and keep what was found: support pairs, or the parameters of a low-rank model."""
         if self._is_low_rank(data):
-            self._keep_low_rank(data, fit_low_rank(data, self._options(_MOST_NEWTON_STEPS)))
+            found = fit_low_rank(data, self._options(self._most_newton_steps))
+            self._keep_low_rank(data.kernel, data.pairs.objects, found)
         else:
             self._keep(data, *self._train(data))
 
@@ -101,7 +103,7 @@ class PairMachine(BaseEstimator):
         suits = "low_rank" in self._solvers and data.parity is not None and self.callback is None
         return suits and is_approximated(data.kernel)
 
-    def _keep_low_rank(self, data: TrainingSet[Any], found: LowRankFit) -> None:
+    def _keep_low_rank(self, kernel: Kernel, objects: ObjectTable, found: LowRankFit) -> None:
         """Store a model without support pairs."""
         for name in ("_dual", "support_", "support_pairs_", "dual_coef_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -110,7 +112,7 @@ class PairMachine(BaseEstimator):
         self.intercept_ = found.model.bias
         self.objective_ = found.certificate.dual
         self.certificate_ = found.certificate
-        self.approximation_ = approximation_errors(data.kernel, data.pairs.objects)
+        self.approximation_ = approximation_errors(kernel, objects)
         self._report_outcome(found.certificate, found.outcome.reason)
 
     def _keep(self, data: TrainingSet[Any], solution: Solution, certificate: Certificate) -> None:

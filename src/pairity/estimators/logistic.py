@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from pairity.distributed.dataset import PairDataset
 from pairity.estimators.classifier import PairClassifier
+from pairity.estimators.from_dataset import fit_from_dataset
 from pairity.estimators.two_labels import TwoProbabilities
 from pairity.losses import Logistic
+from pairity.losses.compact import LossRecipe
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.newton import solve_newton
 from pairity.solvers.problem import Solution
@@ -138,6 +141,9 @@ class PairLogistic(TwoProbabilities, PairClassifier):
         sample_weight : array-like of shape (n,), optional
             Factor on C for each row, that is each unordered pair.
         """
+        if isinstance(X, PairDataset):
+            recipe = LossRecipe("logistic", float(self.C))
+            return fit_from_dataset(self, X, y, sample_weight, recipe)
         pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
         counted = np.flatnonzero(weights > 0)
         loss = Logistic(signs[counted], float(self.C) * weights[counted])

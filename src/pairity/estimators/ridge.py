@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.distributed.dataset import PairDataset
+from pairity.estimators.from_dataset import fit_from_dataset
 from pairity.estimators.regressor import PairRegressor
 from pairity.losses import Loss, Squared
+from pairity.losses.compact import LossRecipe
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.solvers.certificate import Certificate
@@ -154,6 +157,8 @@ class PairRidge(PairRegressor):
         sample_weight : array-like of shape (n,), optional
             Weight of the squared error of each row.
         """
+        if isinstance(X, PairDataset):
+            return self._fit_dataset(X, y, sample_weight)
         pairs, targets, weights, parity = self._read_training(X, y, sample_weight)
         counted, n_rows = np.flatnonzero(weights > 0), len(pairs)
         pairs, targets, weights = pairs[counted], targets[counted], weights[counted]
@@ -166,6 +171,18 @@ class PairRidge(PairRegressor):
         data = replace(data, loss=Squared(targets, weights / self.alpha_))
         self._finish(data)
         self._renumber(counted, n_rows)
+        return self
+
+    def _fit_dataset(self, X: PairDataset, y: Any, sample_weight: Any) -> PairRidge:
+        if self.alphas is not None or self.leave_one_out:
+            raise ValueError(
+                "got alphas or leave_one_out with a PairDataset; expected one alpha: choose it on a"
+                " sample of the pairs."
+            )
+        recipe = LossRecipe("squared", 1.0 / float(self.alpha))
+        with_bias = bool(self.fit_intercept)
+        fit_from_dataset(self, X, y, sample_weight, recipe, with_bias=with_bias)
+        self.alpha_ = float(self.alpha)
         return self
 
     def _check_parameters(self) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pairity.distributed.dataset import PairDataset
 from pairity.estimators.classifier import PairClassifier
+from pairity.estimators.from_dataset import fit_from_dataset
 from pairity.estimators.support import SupportVectorMachine
 from pairity.losses import hinge
+from pairity.losses.compact import LossRecipe
 
 __all__ = ["PairSVC"]
 
@@ -166,6 +169,9 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         sample_weight : array-like of shape (n,), optional
             Factor on C for each row, that is each unordered pair.
         """
+        if isinstance(X, PairDataset):
+            recipe = LossRecipe("hinge", float(self.C))
+            return fit_from_dataset(self, X, y, sample_weight, recipe)
         pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
         self._solve(pairs, hinge(signs, float(self.C) * weights), parity)
         return self

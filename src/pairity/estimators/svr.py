@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from pairity.distributed.dataset import PairDataset
+from pairity.estimators.from_dataset import fit_from_dataset
 from pairity.estimators.regressor import PairRegressor
 from pairity.estimators.support import SupportVectorMachine
 from pairity.losses import epsilon_insensitive
+from pairity.losses.compact import LossRecipe
 from pairity.validation import check_not_negative
 
 __all__ = ["PairSVR"]
@@ -145,6 +148,9 @@ class PairSVR(PairRegressor, SupportVectorMachine):
         sample_weight : array-like of shape (n,), optional
             Factor on C for each row, that is each unordered pair.
         """
+        if isinstance(X, PairDataset):
+            recipe = LossRecipe("epsilon", float(self.C), float(self.epsilon))
+            return fit_from_dataset(self, X, y, sample_weight, recipe)
         pairs, targets, weights, parity = self._read_training(X, y, sample_weight)
         loss = epsilon_insensitive(targets, float(self.C) * weights, float(self.epsilon))
         self._solve(pairs, loss, parity)

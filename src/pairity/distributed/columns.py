@@ -1,0 +1,142 @@
+"""Columns of a table of pairs turned into numbers, or a sentence that names file and row group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.distributed.parts import Part
+from pairity.exceptions import DataError
+
+__all__ = ["Columns", "Encoded", "encode", "ids_of"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a table of pairs are."""
+
+    first: str
+    second: str
+    symmetric: tuple[str, ...] = ()
+    antisymmetric: tuple[str, ...] = ()
+    target: str | None = None
+    weight: str | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """All of them, each once."""
+        listed = [self.first, self.second, *self.symmetric, *self.antisymmetric]
+        listed += [name for name in (self.target, self.weight) if name is not None]
+        return list(dict.fromkeys(listed))
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Pairs of one piece as row numbers of objects, with everything else as numbers."""
+
+    first: NDArray[np.int32]
+    second: NDArray[np.int32]
+    symmetric: NDArray[np.float64]
+    antisymmetric: NDArray[np.float64]
+    target: Any  # as it stands in the table
+    weight: NDArray[np.float64] | None
+
+
+def encode(part: Part, columns: Columns, index: Any, *, odd: bool) -> Iterator[Encoded]:
+    """Pieces of a part.  ``index`` is the pandas index of the ids of all objects.
+
+    ``odd`` refuses pairs of an object with itself: an antisymmetric function is 0 there.
+    """
+    for place, frame in part.frames(columns.names):
+        first = _locate(frame[columns.first], columns.first, index, place)
+        second = _locate(frame[columns.second], columns.second, index, place)
+        symmetric = _numbers(frame, columns.symmetric, place)
+        antisymmetric = _numbers(frame, columns.antisymmetric, place)
+        alone = first == second
+        if alone.any() and (odd or antisymmetric[alone].any()):
+            raise DataError(
+                f"got row {int(np.argmax(alone))} of {place} that pairs {index[first[alone][0]]!r} with"
+                " itself; expected two objects: an antisymmetric function or feature is 0 there, so"
+                " drop such rows."
+            )
+        target = None if columns.target is None else frame[columns.target]
+        if target is not None and target.isna().any():
+            raise DataError(
+                f"got no value of {columns.target!r} in row {int(target.isna().to_numpy().argmax())} of"
+                f" {place}; expected one in every row: drop those rows."
+            )
+        yield Encoded(
+            first, second, symmetric, antisymmetric, target, _weights(frame, columns, place)
+        )
+
+
+def ids_of(part: Part, columns: Columns) -> Any:
+    """Distinct ids of a part, as a pandas index."""
+    import pandas as pd
+
+    found = pd.Index([])
+    for place, frame in part.frames([columns.first, columns.second]):
+        for name in (columns.first, columns.second):
+            if frame[name].isna().any():
+                raise DataError(_missing(frame[name], name, place))
+            values = pd.Index(frame[name].unique())
+            found = values if not len(found) else found.union(values, sort=False)
+    return found
+
+
+def _locate(column: Any, name: str, index: Any, place: str) -> NDArray[np.int32]:
+    found = index.get_indexer(column)
+    if (found < 0).any():
+        if column.isna().any():
+            raise DataError(_missing(column, name, place))
+        row = int(np.argmax(found < 0))
+        value = column.iloc[row]
+        raise DataError(
+            f"got the id {value!r} ({type(value).__name__}) in row {row}, column {name!r} of {place},"
+            f" which the objects do not have ({int((found < 0).sum())} such rows there; their ids are"
+            f" like {index[0]!r}); expected every id to name an object: add it or drop the pair."
+        )
+    return found.astype(np.int32)
+
+
+def _missing(column: Any, name: str, place: str) -> str:
+    row = int(np.argmax(column.isna().to_numpy()))
+    return (
+        f"got no id in row {row}, column {name!r} of {place}; expected every row to name two objects:"
+        " fill the ids in or drop those rows."
+    )
+
+
+def _numbers(frame: Any, names: tuple[str, ...], place: str) -> NDArray[np.float64]:
+    block = np.empty((len(frame), len(names)))
+    for number, name in enumerate(names):
+        try:
+            block[:, number] = frame[name].to_numpy(dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"got column {name!r} of type {frame[name].dtype} in {place}; expected numbers: encode"
+                " it or leave it out."
+            ) from None
+    wrong = ~np.isfinite(block).all(axis=1)
+    if wrong.any():
+        raise DataError(
+            f"got NaN or infinity in row {int(np.argmax(wrong))} of {place} among {list(names)};"
+            " expected numbers: fill them in or drop those rows."
+        )
+    return block
+
+
+def _weights(frame: Any, columns: Columns, place: str) -> NDArray[np.float64] | None:
+    if columns.weight is None:
+        return None
+    weights = _numbers(frame, (columns.weight,), place)[:, 0]
+    if (weights < 0).any():
+        raise DataError(
+            f"got a negative weight in row {int(np.argmax(weights < 0))} of {place}; expected weights"
+            " of at least 0."
+        )
+    return weights

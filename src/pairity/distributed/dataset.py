@@ -1,0 +1,253 @@
+"""Pairs that stay where they are: in Parquet files, or in the partitions of a Dask DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pairity._frames import object_table
+from pairity.distributed.cluster import client_for
+from pairity.distributed.columns import Columns, ids_of
+from pairity.distributed.parts import FramePart, find_files, parquet_parts
+from pairity.exceptions import DataError
+from pairity.pairs import ObjectTable
+
+__all__ = ["PairDataset", "RunOptions"]
+
+#: Pairs of a part at most, and parts for each thread of the cluster at least.
+_MOST_PAIRS = 4_000_000
+_PARTS_PER_THREAD = 2
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Who works, and what is kept in case they stop."""
+
+    client: Any = None
+    checkpoint: Path | None = None
+    every: int = 1
+    resume: bool = False
+
+
+class PairDataset:
+    """A table of pairs that is read by the workers of a Dask cluster, never as a whole.
+
+    Give it to ``fit`` of :class:`~pairity.PairSVC`, :class:`~pairity.PairLogistic`,
+    :class:`~pairity.PairRidge` or :class:`~pairity.PairSVR` in the place of pairs, with the name
+    of a column in the place of ``y`` (and of ``sample_weight``), and to
+    :func:`~pairity.distributed.write_predictions`.
+
+    Make one with :meth:`from_parquet` or :meth:`from_dask`.
+    """
+
+    def __init__(
+        self, source: Any, columns: Columns, objects: ObjectTable | None, ids: NDArray[Any] | None
+    ) -> None:
+        self._source, self.columns = source, columns
+        self.objects, self.ids = objects, ids
+        self.run = RunOptions()
+
+    @classmethod
+    def from_parquet(
+        cls,
+        paths: Any,
+        *,
+        first: str,
+        second: str,
+        objects: Any = None,
+        id: str | None = None,
+        features: Sequence[str] | None = None,
+        symmetric: Sequence[str] = (),
+        antisymmetric: Sequence[str] = (),
+    ) -> PairDataset:
+        """Pairs in Parquet files.
+
+        Parameters
+        ----------
+        paths : str, path or list of them
+            Files, folders or patterns such as ``"pairs/*.parquet"``; workers must be able to read
+            them.
+        first, second : str
+            Columns with the ids of the two objects.
+        objects : pandas.DataFrame or path of a Parquet file, optional
+            One row an object: its ids are the index, or the column ``id``.  Without it objects
+            are known by their ids alone, each with one indicator feature.
+        id : str, optional
+            Column of ``objects`` with the ids.
+        features : sequence of str, optional
+            Columns of ``objects`` to use; all others than ``id`` by default.
+        symmetric, antisymmetric : sequence of str
+            Columns of the pairs with group features of the two kinds.
+        """
+        files = find_files(paths)
+        columns = Columns(first, second, tuple(symmetric), tuple(antisymmetric))
+        parquet_parts(files, columns.names, _MOST_PAIRS)  # refuses bad files at once
+        return cls(files, columns, *_read_objects(objects, id, features))
+
+    @classmethod
+    def from_dask(
+        cls,
+        frame: Any,
+        *,
+        first: str,
+        second: str,
+        objects: Any = None,
+        id: str | None = None,
+        features: Sequence[str] | None = None,
+        symmetric: Sequence[str] = (),
+        antisymmetric: Sequence[str] = (),
+    ) -> PairDataset:
+        """Pairs in a Dask DataFrame, one row a pair; the rest as in :meth:`from_parquet`."""
+        columns = Columns(first, second, tuple(symmetric), tuple(antisymmetric))
+        _refuse_missing(columns, frame)
+        return cls(frame, columns, *_read_objects(objects, id, features))
+
+    def using(
+        self,
+        client: Any = None,
+        *,
+        checkpoint: str | Path | None = None,
+        every: int = 1,
+        resume: bool = False,
+    ) -> PairDataset:
+        """The same pairs, worked on in another way.
+
+        Parameters
+        ----------
+        client : distributed.Client or str, optional
+            A client or the address of a scheduler.  By default the client that is current, or
+            that of a cluster on this machine for the length of the fit.
+        checkpoint : path, optional
+            File that keeps the state of a fit; it is whole at any time.
+        every : int
+            Steps between checkpoints.
+        resume : bool
+            Go on from the checkpoint, which must be of the same problem.
+        """
+        if every < 1:
+            raise ValueError(f"got every={every!r}; expected at least 1 step between checkpoints.")
+        if resume and checkpoint is None:
+            raise ValueError(
+                "got resume=True without a checkpoint; expected the file to go on from."
+            )
+        path = None if checkpoint is None else Path(checkpoint)
+        twin = copy(self)
+        twin.run = RunOptions(client, path, int(every), bool(resume))
+        return twin
+
+    def with_target(self, target: Any, weight: Any) -> Columns:
+        """Columns with those of the target and the weights, which must be there."""
+        for name, what in ((target, "y"), (weight, "sample_weight")):
+            if name is not None and not isinstance(name, str):
+                raise ValueError(
+                    f"got {what} of type {type(name).__name__} with a PairDataset; expected the name"
+                    " of one of its columns."
+                )
+        if target is None:
+            raise ValueError("got no y; expected the name of a column of the PairDataset.")
+        columns = replace(self.columns, target=target, weight=weight)
+        if not isinstance(self._source, list):
+            _refuse_missing(columns, self._source)
+        return columns
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """The client to work with."""
+        with client_for(self.run.client) as client:
+            yield client
+
+    def parts(self, client: Any, columns: Columns, most_pairs: int | None = None) -> list[Any]:
+        """Parts of about equal size, some for each thread of the cluster.
+
+        Partitions of a Dask DataFrame are parts of their own, still to be computed.
+        """
+        if not isinstance(self._source, list):
+            from dask import delayed
+
+            delayed_part = delayed(FramePart, pure=False)
+            frames = self._source[columns.names].to_delayed()
+            return [delayed_part(number, frame) for number, frame in enumerate(frames)]
+        if most_pairs is None:
+            threads = max(1, sum(client.nthreads().values()))
+            share = self._count_rows() // (_PARTS_PER_THREAD * threads) + 1
+            most_pairs = min(_MOST_PAIRS, max(share, 1))
+        return list(parquet_parts(self._source, columns.names, most_pairs))
+
+    def _count_rows(self) -> int:
+        import pyarrow.parquet as pq
+
+        return sum(pq.read_metadata(path).num_rows for path in self._source)
+
+    def with_objects(self, client: Any) -> PairDataset:
+        """The same with its objects known: those that the pairs name, where no table was given."""
+        if self.objects is not None:
+            return self
+        import pandas as pd
+        from dask import delayed
+
+        find = delayed(ids_of, pure=False)
+        parts = self.parts(client, self.columns)
+        found = client.gather(client.compute([find(part, self.columns) for part in parts]))
+        ids = found[0]
+        for other in found[1:]:
+            ids = ids.union(other, sort=False)
+        try:
+            ids = ids.sort_values()
+        except TypeError:
+            ids = pd.Index(sorted(ids, key=str))
+        twin = copy(self)
+        twin.ids = ids.to_numpy()
+        twin.objects = sp.csr_array(sp.identity(len(ids), format="csr"))
+        return twin
+
+    def __repr__(self) -> str:
+        where = (
+            f"{len(self._source)} files" if isinstance(self._source, list) else "a Dask DataFrame"
+        )
+        objects = "objects known by their ids" if self.ids is None else f"{len(self.ids)} objects"
+        return f"PairDataset({where}; {objects})"
+
+
+def _read_objects(
+    objects: Any, id_column: str | None, features: Sequence[str] | None
+) -> tuple[ObjectTable | None, NDArray[Any] | None]:
+    if objects is None:
+        return None, None
+    if isinstance(objects, str | Path):
+        import pandas as pd
+
+        try:
+            objects = pd.read_parquet(objects)
+        except FileNotFoundError:
+            raise DataError(f"got {objects}, which is no file; expected a Parquet file.") from None
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"got {objects}, which is no whole Parquet file ({str(error)[:120]}); expected one."
+            ) from None
+    table, ids = object_table(objects, id_column, features)
+    if not len(ids):
+        raise DataError("got a table of objects without rows; expected at least one object.")
+    if not np.isfinite(table).all():
+        row = int(np.argmax(~np.isfinite(table).all(axis=1)))
+        raise DataError(
+            f"got NaN or infinity in the features of object {ids[row]!r}; expected numbers: fill them"
+            " in or drop the object."
+        )
+    return table, ids
+
+
+def _refuse_missing(columns: Columns, frame: Any) -> None:
+    missing = [name for name in columns.names if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"got no column {missing[0]!r} in the Dask DataFrame; expected one of"
+            f" {list(frame.columns)}: check the name."
+        )

@@ -1,0 +1,141 @@
+"""Where pairs lie: row groups of Parquet files, or partitions of a Dask DataFrame."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pairity.exceptions import DataError
+
+__all__ = ["FramePart", "ParquetPart", "Part", "find_files", "parquet_parts"]
+
+
+class Part(Protocol):
+    """Some pairs, read where they are worked on."""
+
+    @property
+    def name(self) -> str:
+        """How to call the part in a message."""
+
+    def frames(self, columns: list[str]) -> Any:
+        """Pairs of (name of the place, pandas table) of these columns, a piece at a time."""
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Consecutive row groups of Parquet files."""
+
+    groups: tuple[tuple[str, int], ...]  # file, number of the row group
+
+    @property
+    def name(self) -> str:
+        """First row group."""
+        return _place(*self.groups[0])
+
+    def frames(self, columns: list[str]) -> Any:
+        """Row groups, one at a time."""
+        import pyarrow.parquet as pq
+
+        for path, number in self.groups:
+            try:
+                with pq.ParquetFile(path) as file:
+                    table = file.read_row_group(number, columns=columns, use_threads=False)
+                    yield _place(path, number), table.to_pandas()
+            except (OSError, ValueError, KeyError) as error:
+                raise DataError(
+                    f"got {_place(path, number)}, which cannot be read ({_short(error)}); expected a"
+                    " whole Parquet file: write it again."
+                ) from None
+
+
+@dataclass(frozen=True)
+class FramePart:
+    """A partition of a Dask DataFrame, by the time it is a pandas table."""
+
+    number: int
+    frame: Any
+
+    @property
+    def name(self) -> str:
+        """Number of the partition."""
+        return f"partition {self.number}"
+
+    def frames(self, columns: list[str]) -> Any:
+        """The partition as one piece."""
+        yield self.name, self.frame[columns]
+
+
+def find_files(paths: Any) -> list[str]:
+    """Parquet files that a path, a folder, a pattern or a list of them names, in order."""
+    listed = [paths] if isinstance(paths, str | Path) else list(paths)
+    found: list[str] = []
+    for path in listed:
+        text = str(path)
+        if Path(text).is_dir():
+            matches = sorted(str(file) for file in Path(text).rglob("*.parquet"))
+        elif glob.has_magic(text):
+            matches = sorted(glob.glob(text, recursive=True))
+        else:
+            matches = [text]
+        if not matches:
+            raise DataError(f"got {text}, which holds no file; expected Parquet files.")
+        found += matches
+    missing = [path for path in found if not Path(path).is_file()]
+    if missing:
+        raise DataError(f"got {missing[0]}, which is no file; expected a Parquet file.")
+    return found
+
+
+def parquet_parts(files: Sequence[str], columns: list[str], most_pairs: int) -> list[ParquetPart]:
+    """Row groups gathered into parts of at most ``most_pairs`` pairs (or one row group)."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    parts: list[ParquetPart] = []
+    groups: list[tuple[str, int]] = []
+    n_pairs = 0
+    for path in files:
+        try:
+            with pq.ParquetFile(path) as file:
+                metadata = file.metadata
+                names = set(file.schema_arrow.names)
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(
+                f"got {path}, which is no whole Parquet file ({_short(error)}); expected one: write it"
+                " again."
+            ) from None
+        _refuse_missing(columns, names, path)
+        for number in range(metadata.num_row_groups):
+            rows = metadata.row_group(number).num_rows
+            if not rows:
+                continue
+            if groups and n_pairs + rows > most_pairs:
+                parts.append(ParquetPart(tuple(groups)))
+                groups, n_pairs = [], 0
+            groups.append((path, number))
+            n_pairs += rows
+    if groups:
+        parts.append(ParquetPart(tuple(groups)))
+    if not parts:
+        raise DataError("got Parquet files without rows; expected pairs.")
+    return parts
+
+
+def _refuse_missing(columns: list[str], names: set[str], path: str) -> None:
+    missing = [column for column in columns if column not in names]
+    if missing:
+        raise DataError(
+            f"got no column {missing[0]!r} in {path}; expected one of its columns"
+            f" ({', '.join(sorted(names))}): check the name."
+        )
+
+
+def _place(path: str, number: int) -> str:
+    return f"{path}, row group {number}"
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:160]
