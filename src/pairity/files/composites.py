@@ -31,6 +31,8 @@ from pairity.files.values import (
 )
 from pairity.kernels.algebra import EntrywiseProduct, Kernel, Sum
 from pairity.kernels.elementary import Callable
+from pairity.lowrank.design import Layout
+from pairity.lowrank.model import LowRankModel
 from pairity.model import PairModel
 from pairity.pairs import Pairs
 from pairity.parity import Parity
@@ -274,6 +276,8 @@ def _read_record(decoder: Decoder, item: dict[str, Any]) -> Any:
     record = cls(**_decoded(decoder, item["fields"]))
     if isinstance(record, PairModel):
         _refuse_model(record)
+    elif isinstance(record, LowRankModel):
+        _refuse_low_rank(record)
     return record
 
 
@@ -291,3 +295,28 @@ def _refuse_model(model: PairModel) -> None:
     )
     if not sound:
         raise ModelFileError("got a fitted function whose parts do not fit together.")
+
+
+def _refuse_low_rank(model: LowRankModel) -> None:
+    """The same for a function of few parameters."""
+    bases, parameters = model.bases, model.parameters
+    sound = (
+        isinstance(model.kernel, Kernel)
+        and isinstance(model.parity, Parity)
+        and type(bases) is tuple
+        and all(base is None or _is_table(base, 2) for base in bases)
+        and _is_table(parameters, 1)
+        and type(model.n_symmetric) is type(model.n_antisymmetric) is int
+        and type(model.with_bias) is bool
+        and len(bases) == len(model.form.kernels)
+    )
+    widths = tuple(base.shape[1] for base in bases if base is not None) if sound else ()
+    if sound and len(widths) == len(bases):  # widths of sparse features are not kept
+        left = len(parameters) - Layout(widths, model.form, 0).size
+        sound = left == 0 or (left > 0 and bool(model.form.groups))
+    if not sound:
+        raise ModelFileError("got a low-rank function whose parts do not fit together.")
+
+
+def _is_table(value: Any, dimensions: int) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == dimensions
