@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,10 +17,11 @@ _MEMORY_SHARE = 0.7
 
 
 @contextmanager
-def client_for(given: Any) -> Iterator[Any]:
+def client_for(given: Any, *, quiet: bool = False) -> Iterator[Any]:
     """A client for the length of a fit; clusters that were started here are closed again.
 
-    ``given`` is a client, the address of a scheduler, or None.
+    ``given`` is a client, the address of a scheduler, or None; ``quiet`` keeps workers started here
+    from writing to standard error.
     """
     try:
         from distributed import Client, LocalCluster
@@ -44,7 +46,8 @@ def client_for(given: Any) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             memory_limit=memory,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any free port: no word about one that is taken
+            silence_logs=logging.CRITICAL if quiet else logging.WARNING,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):

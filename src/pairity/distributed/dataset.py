@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -20,7 +21,10 @@ from pairity.distributed.parts import FramePart, find_files, parquet_parts
 from pairity.exceptions import DataError
 from pairity.pairs import ObjectTable
 
-__all__ = ["PairDataset", "RunOptions"]
+__all__ = ["LabelChoice", "PairDataset", "RunOptions"]
+
+#: Labels of a model for those of a column, by how often each of them is there.
+LabelChoice = Callable[[Counter[Any]], Mapping[Any, Any]]
 
 #: Pairs of a part at most, and parts for each thread of the cluster at least.
 _MOST_PAIRS = 4_000_000
@@ -54,6 +58,7 @@ class PairDataset:
         self._source, self.columns = source, columns
         self.objects, self.ids = objects, ids
         self.run = RunOptions()
+        self.label_choice: LabelChoice | None = None
 
     @classmethod
     def from_parquet(
@@ -141,6 +146,16 @@ class PairDataset:
         path = None if checkpoint is None else Path(checkpoint)
         twin = copy(self)
         twin.run = RunOptions(client, path, int(every), bool(resume))
+        return twin
+
+    def with_labels(self, choose: LabelChoice) -> PairDataset:
+        """The same pairs with other labels for a classifier.
+
+        ``choose`` gets how often each label is there once all pairs were read, and returns the
+        label of the model for each of them, or refuses them with an exception.
+        """
+        twin = copy(self)
+        twin.label_choice = choose
         return twin
 
     def with_target(self, target: Any, weight: Any) -> Columns:

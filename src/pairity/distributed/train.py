@@ -91,7 +91,7 @@ def survey(
     columns = data.with_target(target, weight)
     data = data.with_objects(client)
     parts = data.parts(client, columns)
-    index = hold_on(client, pd.Index(data.ids))
+    index = hold_on(client, pd.Index(data.ids).infer_objects())  # whole numbers are found faster
     look = delayed(survey_part, pure=False)
     share = -(-_SAMPLE // len(parts))
     futures = client.compute(
@@ -165,7 +165,8 @@ def _fingerprint(found: Survey, job: Job, prepared: Prepared) -> str:
     digest = hashlib.sha256()
     facts = found.facts
     described = (facts.n_pairs, sorted(facts.labels.items(), key=repr), found.columns, job.recipe)
-    digest.update(repr((*described, job.parity, job.with_bias, job.factors)).encode())
+    signs = sorted((job.signs or {}).items(), key=repr)
+    digest.update(repr((*described, job.parity, job.with_bias, job.factors, signs)).encode())
     digest.update(facts.ends.tobytes())
     for table in prepared.design.tables:
         values = table if isinstance(table, np.ndarray) else table.data

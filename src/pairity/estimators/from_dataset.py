@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from pairity.distributed.dataset import PairDataset
-from pairity.distributed.train import Job, survey, train
+from pairity.distributed.train import Job, Survey, survey, train
 from pairity.estimators.intake import class_factors
 from pairity.estimators.labels import BinaryLabels, read_labels
 from pairity.kernels.classes import project
@@ -46,9 +46,7 @@ def fit_from_dataset(
     with data.client() as client:
         odd = parity is Parity.ODD and not numeric
         found = survey(data, client, y, sample_weight, odd=odd, numeric=numeric)
-        signs, factors = (
-            (None, {}) if numeric else _read_labels(machine, found.facts.labels, parity)
-        )
+        signs, factors = (None, {}) if numeric else _read_labels(machine, found, parity)
         sample = found.sample
         kernel = as_kernel(machine.kernel).detached().fitted_to(sample)
         project(kernel, parity, sample)  # refuses what has no such parity
@@ -63,10 +61,12 @@ def fit_from_dataset(
 
 
 def _read_labels(
-    machine: Any, counts: Counter[Any], parity: Parity
+    machine: Any, found: Survey, parity: Parity
 ) -> tuple[dict[Any, float], dict[float, float]]:
     """Signs of the labels, and factors on weights by sign; ``classes_`` is set."""
-    values = np.array(list(counts))
+    counts, choose = found.facts.labels, found.data.label_choice
+    chosen = {label: label for label in counts} if choose is None else choose(counts)
+    values = np.array([chosen[label] for label in counts])
     labels = read_labels(values, len(values), parity)
     machine.classes_ = labels.classes
     signs = {label: float(sign) for label, sign in zip(counts, labels.signs, strict=True)}
@@ -76,8 +76,10 @@ def _read_labels(
     if wanted == "balanced":
         if parity is Parity.ODD:  # a full antisymmetric set is balanced by itself
             return signs, {}
-        total = sum(counts.values())
-        return signs, {signs[label]: total / (2.0 * count) for label, count in counts.items()}
+        totals: Counter[float] = Counter()
+        for label, count in counts.items():
+            totals[signs[label]] += count
+        return signs, {sign: totals.total() / (2.0 * count) for sign, count in totals.items()}
     both = BinaryLabels(labels.classes, np.array([-1.0, 1.0]))
     factors = class_factors(wanted, both, parity)
     return signs, {-1.0: float(factors[0]), 1.0: float(factors[1])}
