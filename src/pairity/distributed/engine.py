@@ -15,16 +15,19 @@ from pairity.distributed.work import (
     curve_chunk,
     decide_chunk,
     hold,
+    size_of,
     slope_chunk,
     sum_chunk,
 )
-from pairity.lowrank.design import Layout, Precision, Vector
-from pairity.lowrank.passes import Sums
+from pairity.lowrank.design import Design, Precision, Vector
+from pairity.lowrank.passes import ActiveSet, Sums, curve, join_active
 
 __all__ = ["DaskEngine", "hold_on"]
 
 #: Results that one task adds up.
 _ADDED_AT_ONCE = 8
+#: Numbers that curved pairs may have in all to be worked on in this process (16 MB).
+_FEW_ENTRIES = 2_000_000
 
 
 def hold_on(client: Any, value: Any) -> Any:
@@ -38,17 +41,20 @@ class DaskEngine:
     """Passes over chunks that lie on workers.
 
     Decisions are made from the parameters at every point, so that what is lost with a worker
-    needs its chunk and the parameters alone.
+    needs its chunk and the parameters alone.  Once few pairs are curved, those few come here:
+    every worker would need ``Phi W`` for products with them, and one process is as quick.
     """
 
-    def __init__(self, client: Any, chunks: list[Any], design: Any, layout: Layout) -> None:
-        self._client, self._chunks, self._design = client, chunks, design
-        self.layout = layout
+    def __init__(self, client: Any, chunks: list[Any], design: Design) -> None:
+        self._client, self._chunks = client, chunks
+        self._design, self._held_design = design, hold_on(client, design)
+        self.layout = design.layout
         self._precision: Precision = np.float32
         self._width = 1.0
         self._decisions: list[Any] = []
         self._change: list[Any] = []
         self._active: list[Any] | None = None
+        self._few: ActiveSet | None = None  # curved pairs, when they are here
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         name = function.__name__.strip("_")
@@ -67,7 +73,7 @@ class DaskEngine:
     def _decide(self, parameters: Vector) -> list[Any]:
         held, token = hold_on(self._client, parameters), uuid4().hex
         return [
-            self._submit(decide_chunk, chunk, self._design, held, token, self._precision)
+            self._submit(decide_chunk, chunk, self._held_design, held, token, self._precision)
             for chunk in self._chunks
         ]
 
@@ -83,10 +89,10 @@ class DaskEngine:
 
     def sums(self, width: float) -> Sums:
         """All sums at the point."""
-        self._width, self._active = width, None
+        self._width, self._active, self._few = width, None, None
         return self._total(
             [
-                self._submit(sum_chunk, chunk, self._design, decisions, width, self._precision)
+                self._submit(sum_chunk, chunk, self._held_design, decisions, width, self._precision)
                 for chunk, decisions in zip(self._chunks, self._decisions, strict=True)
             ]
         )
@@ -94,21 +100,32 @@ class DaskEngine:
     def curve(self, direction: Vector) -> Vector:
         """Second derivative at the point, times a direction."""
         if self._active is None:
-            self._active = [
-                self._submit(activate, chunk, decisions, self._width)
-                for chunk, decisions in zip(self._chunks, self._decisions, strict=True)
-            ]
+            self._find_active()
+        if self._few is not None:
+            images = self._design.images(direction, self._precision)
+            return curve(self._few, self._design, images, self._precision)
+        assert self._active is not None
         held, token = hold_on(self._client, direction), uuid4().hex
         return self._total(
             [
-                self._submit(curve_chunk, active, self._design, held, token, self._precision)
+                self._submit(curve_chunk, active, self._held_design, held, token, self._precision)
                 for active in self._active
             ]
         )
 
+    def _find_active(self) -> None:
+        """Curved pairs on the workers, or here if they are few."""
+        self._active = [
+            self._submit(activate, chunk, decisions, self._width)
+            for chunk, decisions in zip(self._chunks, self._decisions, strict=True)
+        ]
+        sizes = [self._submit(size_of, active) for active in self._active]
+        if self._total(sizes) <= _FEW_ENTRIES:
+            self._few = join_active(self._client.gather(self._active), self._design.n_objects)
+
     def look_along(self, direction: Vector) -> None:
         """Change of all decisions along a direction."""
-        self._active = None
+        self._active = self._few = None
         self._change = self._decide(direction)
 
     def slope(self, length: float) -> float:

@@ -32,6 +32,7 @@ __all__ = [
     "decide_chunk",
     "hold",
     "load_chunk",
+    "size_of",
     "slope_chunk",
     "sum_chunk",
 ]
@@ -135,6 +136,11 @@ def activate(chunk: PairChunk, decisions: NDArray[Any], width: float) -> ActiveS
     """Curved pairs of a chunk."""
     with _controller().limit(limits=1):
         return active_set(chunk, decisions, width)
+
+
+def size_of(active: ActiveSet) -> int:
+    """Numbers that curved pairs have."""
+    return len(active.pairs) * (2 + active.group.shape[1])
 
 
 def curve_chunk(

@@ -178,10 +178,15 @@ class _Reader:
         return self.kernels.index(kernel)
 
     def _need(self, holds: bool, monomial: Monomial) -> None:
-        if not holds:
-            raise KernelError(
-                f"got {self.kernel!r}, whose term {monomial} is no product of object features;"
-                " expected sums of Gaussian, Product, Tensor, Additive or DirectSum kernels of"
-                " objects and linear kernels of group features: use solver='auto' with a kernel"
-                " that is not Nystroem, or leave that term out."
-            )
+        if holds:
+            return
+        kinds = " and ".join(dict.fromkeys(factor.role for factor in monomial.factors))
+        what = "products of object kernels"
+        if kinds:
+            what = f"object kernels times kernels of {kinds} features"
+        raise KernelError(
+            f"got {self.kernel!r}, which has {what}: no low-rank model; expected sums of Gaussian"
+            " (without group features), Product, Tensor, Additive or DirectSum kernels of objects and"
+            " linear kernels of group features, such as Nystroem('product', 256) +"
+            " Standardized(Linear()), or another solver."
+        )

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.losses.smoothed import smoothed
-from pairity.lowrank.chunk import PairChunk, Rows
+from pairity.lowrank.chunk import PairChunk, Rows, arrange
 from pairity.lowrank.design import Design, Images, Precision, Vector
 from pairity.threads import run_in_ranges
 
-__all__ = ["ActiveSet", "Sums", "active_set", "curve", "slope", "summarise"]
+__all__ = ["ActiveSet", "Sums", "active_set", "curve", "join_active", "slope", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,16 @@ def active_set(chunk: PairChunk, decisions: NDArray[Any], width: float) -> Activ
     if active.all():
         return ActiveSet(chunk.order, chunk.group, curvature)
     return ActiveSet(chunk.order.keep(active), chunk.group[active], curvature[active])
+
+
+def join_active(parts: list[ActiveSet], n_objects: int) -> ActiveSet:
+    """Curved pairs of several chunks together."""
+    first = np.concatenate([np.repeat(one.pairs.rows, np.diff(one.pairs.ends)) for one in parts])
+    second = np.concatenate([one.pairs.second for one in parts])
+    pairs, came_from = arrange(first, second, n_objects)
+    group = np.concatenate([one.group for one in parts])
+    curvature = np.concatenate([one.curvature for one in parts])
+    return ActiveSet(pairs, group[came_from], curvature[came_from])
 
 
 def curve(active: ActiveSet, design: Design, images: Images, precision: Precision) -> Vector:

@@ -1,0 +1,234 @@
+"""Workers that die, fits that are cut off, files that are damaged."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from pairity import PairSVC
+from pairity.distributed import checkpoint, train
+from pairity.distributed.checkpoint import read_checkpoint, write_checkpoint
+from pairity.exceptions import DataError
+from pairity.kernels import Gaussian, Linear, Nystroem, Product
+from pairity.lowrank.newton import Progress
+
+KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+
+
+def machine(problem, **options):
+    kernel = KERNEL.fitted_to(problem.in_memory())
+    return PairSVC(problem.symmetry, kernel, C=0.05, tol=1e-3, **options)
+
+
+@pytest.fixture
+def own_client():
+    """A cluster whose workers may be killed."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            memory_limit="1GiB",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_path, monkeypatch):
+    expected = machine(problem).fit(problem.dataset(own_client), "label")
+    assert expected.n_iter_ >= 3
+    killed = []
+
+    def write_and_kill(path, progress, fingerprint):
+        if progress.n_iter == 2:
+            workers = own_client.run(os.getpid)
+            victim = sorted(workers.values())[0]
+            os.kill(victim, signal.SIGKILL)
+            killed.append(victim)
+        write_checkpoint(path, progress, fingerprint)
+
+    monkeypatch.setattr(train, "write_checkpoint", write_and_kill)
+    data = problem.dataset(own_client, checkpoint=tmp_path / "state.npz")
+    found = machine(problem).fit(data, "label")
+    assert len(killed) == 1
+    assert killed[0] not in own_client.run(os.getpid).values()
+    assert found.certificate_.holds
+    assert found.n_iter_ == expected.n_iter_
+    pairs = problem.in_memory()
+    np.testing.assert_allclose(
+        found.decision_function(pairs), expected.decision_function(pairs), atol=1e-5
+    )
+
+
+CUT_OFF = """
+import os, signal, sys
+sys.path.insert(0, {root!r})
+from pathlib import Path
+from distributed import Client
+from pairity.distributed import train
+from tests.distributed.conftest import Problem
+from tests.distributed.test_resilience import machine, write_checkpoint
+
+def write_and_die(path, progress, fingerprint):
+    write_checkpoint(path, progress, fingerprint)
+    if progress.n_iter == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+train.write_checkpoint = write_and_die
+problem = Problem(Path({folder!r}), {symmetry!r})
+with Client({address!r}, set_as_default=False) as client:
+    machine(problem).fit(problem.dataset(client, checkpoint={state!r}), "label")
+"""
+
+
+def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, problem, tmp_path):
+    expected = machine(problem).fit(problem.dataset(client), "label")
+    state = tmp_path / "state.npz"
+    code = CUT_OFF.format(
+        root=os.getcwd(),
+        folder=str(problem.folder),
+        symmetry=problem.symmetry,
+        address=client.scheduler.address,
+        state=str(state),
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    with np.load(state) as stored:
+        assert int(stored["n_iter"]) == 2
+    resumed = machine(problem).fit(problem.dataset(client, checkpoint=state, resume=True), "label")
+    assert resumed.certificate_.holds
+    assert resumed.n_iter_ == expected.n_iter_
+    pairs = problem.in_memory()
+    np.testing.assert_allclose(
+        resumed.decision_function(pairs), expected.decision_function(pairs), atol=1e-5
+    )
+
+
+def no_training(*arguments):
+    raise AssertionError("training began")
+
+
+@pytest.fixture
+def untrained(monkeypatch):
+    monkeypatch.setattr(train, "minimise", no_training)
+
+
+def test_an_unknown_id_is_named_before_training(client, odd_problem, untrained):
+    odd_problem.pairs.loc[250, "b"] = "nobody"
+    odd_problem.write()
+    with pytest.raises(DataError, match=r"'nobody' .*row 50, column 'b' of .*1.parquet, row group 0"):
+        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+
+
+def test_a_missing_id_is_named(client, odd_problem, untrained):
+    odd_problem.pairs.loc[401, "a"] = None
+    odd_problem.write()
+    with pytest.raises(DataError, match=r"no id in row 1, column 'a' of .*2.parquet, row group 0"):
+        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+
+
+def test_a_file_that_is_no_parquet_is_named(client, odd_problem, untrained):
+    (odd_problem.folder / "1.parquet").write_bytes(b"PAR1 nonsense PAR1")
+    with pytest.raises(DataError, match=r"got .*1\.parquet, which is no whole Parquet file"):
+        odd_problem.dataset(client)
+
+
+def test_a_damaged_row_group_is_named_before_training(client, odd_problem, untrained):
+    path = odd_problem.folder / "1.parquet"
+    import pyarrow.parquet as pq
+
+    place = pq.read_metadata(path).row_group(1).column(0).data_page_offset
+    content = bytearray(path.read_bytes())
+    content[place : place + 40] = b"\xff" * 40
+    path.write_bytes(bytes(content))
+    with pytest.raises(DataError, match=r"1\.parquet, row group 1, which cannot be read"):
+        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("g", np.nan, r"NaN or infinity in row 60 of .*2.parquet, row group 1"),
+        ("weight", -1.0, r"negative weight in row 60 of .*2.parquet, row group 1"),
+        ("label", None, r"no value of 'label' in row 60 of .*2.parquet, row group 1"),
+    ],
+)
+def test_bad_values_are_named(client, odd_problem, untrained, column, value, message):
+    odd_problem.pairs.loc[530, column] = value
+    odd_problem.write()
+    with pytest.raises(DataError, match=message):
+        machine(odd_problem).fit(odd_problem.dataset(client), "label", "weight")
+
+
+def test_pairs_of_one_object_are_named(client, odd_problem, untrained):
+    odd_problem.pairs.loc[75, "b"] = odd_problem.pairs.loc[75, "a"]
+    odd_problem.write()
+    with pytest.raises(DataError, match=r"row 5 of .*0.parquet, row group 1 that pairs 'object"):
+        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+
+
+# Checkpoints ------------------------------------------------------------------------------------
+
+STATE = Progress(np.arange(5.0), 0.25, 7, 0.125, 31, "float64")
+
+
+def test_checkpoints_come_back_as_they_were(tmp_path):
+    path = tmp_path / "state.npz"
+    write_checkpoint(path, STATE, "print")
+    back = read_checkpoint(path, "print")
+    assert (back.parameters == STATE.parameters).all()
+    assert (back.width, back.n_iter, back.gap, back.n_products, back.precision) == (
+        0.25,
+        7,
+        0.125,
+        31,
+        "float64",
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "state.npz"
+    write_checkpoint(path, STATE, "print")
+
+    def fail(*arguments, **named):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(checkpoint.np, "savez", fail)
+    with pytest.raises(OSError, match="no space"):
+        write_checkpoint(path, STATE, "other")
+    monkeypatch.undo()
+    assert read_checkpoint(path, "print").n_iter == 7
+    assert [file.name for file in tmp_path.iterdir()] == ["state.npz"]
+
+
+def test_checkpoints_of_other_problems_are_refused(client, odd_problem, tmp_path):
+    state = tmp_path / "state.npz"
+    machine(odd_problem).fit(odd_problem.dataset(client, checkpoint=state), "label")
+    data = odd_problem.dataset(client, checkpoint=state, resume=True)
+    other = machine(odd_problem).set_params(C=0.25)
+    with pytest.raises(DataError, match="another problem"):
+        other.fit(data, "label")
+    shutil.copy(state, tmp_path / "cut.npz")
+    (tmp_path / "cut.npz").write_bytes(state.read_bytes()[:100])
+    data = odd_problem.dataset(client, checkpoint=tmp_path / "cut.npz", resume=True)
+    with pytest.raises(DataError, match="which is no checkpoint"):
+        machine(odd_problem).fit(data, "label")
+    data = odd_problem.dataset(client, checkpoint=tmp_path / "none.npz", resume=True)
+    with pytest.raises(DataError, match="no checkpoint .* to resume from"):
+        machine(odd_problem).fit(data, "label")
+
+
+def test_options_out_of_range(odd_problem):
+    with pytest.raises(ValueError, match="every=0"):
+        odd_problem.dataset(every=0)
+    with pytest.raises(ValueError, match="resume=True without a checkpoint"):
+        odd_problem.dataset(resume=True)
