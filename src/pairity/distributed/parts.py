@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,7 @@ class FramePart:
 
 
 def find_files(paths: Any) -> list[str]:
-    """Parquet files that a path, a folder, a pattern or a list of them names, in order."""
+    """Absolute paths of Parquet files that a path, a folder, a pattern or a list of them names."""
     listed = [paths] if isinstance(paths, str | Path) else list(paths)
     found: list[str] = []
     for path in listed:
@@ -82,7 +83,7 @@ def find_files(paths: Any) -> list[str]:
             matches = [text]
         if not matches:
             raise DataError(f"got {text}, which holds no file; expected Parquet files.")
-        found += matches
+        found += [os.path.abspath(match) for match in matches]  # workers may be in other folders
     missing = [path for path in found if not Path(path).is_file()]
     if missing:
         raise DataError(f"got {missing[0]}, which is no file; expected a Parquet file.")

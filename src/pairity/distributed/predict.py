@@ -74,7 +74,8 @@ def write_predictions(
         folder.mkdir(parents=True, exist_ok=True)
         write = delayed(_write_part, pure=False)
         names = None if label_names is None else list(label_names)
-        paths = [folder / f"part-{number:05d}.parquet" for number in range(len(parts))]
+        place = folder.absolute()  # workers may be in other folders
+        paths = [place / f"part-{number:05d}.parquet" for number in range(len(parts))]
         futures = client.compute(
             [
                 write(held, part, known.columns, index, objects, str(path), names)
