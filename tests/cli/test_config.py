@@ -17,7 +17,7 @@ def read(tmp_path, text, command=fit):
 def test_keys_are_the_names_of_options(tmp_path):
     text = 'pairs = "p.csv"\nC = 2\nsymmetric-feature = ["a", "b"]\njson = true\ndrop-label = 0\n'
     assert read(tmp_path, text) == {
-        "pairs": "p.csv",
+        "pairs": ["p.csv"],
         "penalty": 2,
         "symmetric_feature": ["a", "b"],
         "as_json": True,

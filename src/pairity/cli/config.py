@@ -65,7 +65,7 @@ def _keys(command: click.Command) -> dict[str, click.Parameter]:
 
 def _checked(parameter: click.Parameter, key: str, value: Any, path: Path) -> Any:
     """A value of a kind that the same option could have."""
-    several = isinstance(parameter, click.Option) and parameter.multiple
+    several = parameter.nargs == -1 or (isinstance(parameter, click.Option) and parameter.multiple)
     entries = value if isinstance(value, list) else [value]
     flag = isinstance(parameter, click.Option) and parameter.is_flag
     fits = all(type(entry) is bool for entry in entries) if flag else _are_plain(entries)

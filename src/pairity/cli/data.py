@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ __all__ = [
     "read_objects",
     "read_training",
     "recipe_of",
+    "refuse_many_tables",
+    "table_of_objects",
+    "training_columns",
     "training_objects",
 ]
 
@@ -54,24 +58,50 @@ def read_training(settings: FitSettings) -> Training:
 
 def training_objects(settings: TableSettings, frame: Any) -> tuple[Objects, Columns]:
     """Objects of a training table and the columns that are features."""
-    columns = Columns(
+    columns = training_columns(settings)
+    if settings.objects is None:
+        return Objects.named_in(frame, columns, settings.pairs.name), columns
+    return table_of_objects(settings, settings.objects, columns)
+
+
+def training_columns(settings: TableSettings) -> Columns:
+    """Columns of a training table, those of the objects left open."""
+    if settings.objects is None and (settings.feature or settings.ignore):
+        raise InputError(
+            "got --feature or --ignore without --objects; expected a table of objects to take"
+            " features from."
+        )
+    return Columns(
         settings.first,
         settings.second,
         settings.label,
         symmetric=settings.symmetric_feature,
         antisymmetric=settings.antisymmetric_feature,
     )
-    if settings.objects is None:
-        if settings.feature or settings.ignore:
-            raise InputError(
-                "got --feature or --ignore without --objects; expected a table of objects to take"
-                " features from."
-            )
-        return Objects.named_in(frame, columns, settings.pairs.name), columns
-    table = read_table(settings.objects, (settings.id,))
+
+
+def table_of_objects(
+    settings: TableSettings, path: Path, columns: Columns
+) -> tuple[Objects, Columns]:
+    """Objects of a table of their own, and all columns."""
+    table = read_table(path, (settings.id,))
     features = object_columns(table, settings)
-    objects = Objects.read(table, settings.id, features, settings.objects.name)
+    objects = Objects.read(table, settings.id, features, path.name)
     return objects, replace(columns, id=settings.id, features=tuple(features))
+
+
+def refuse_many_tables(sources: Sequence[Path]) -> None:
+    """Refuse what only workers can read."""
+    if len(sources) > 1:
+        raise InputError(
+            f"got {len(sources)} tables of pairs, the second {sources[1]}; expected one, or"
+            " --distributed, which takes any number of Parquet files."
+        )
+    if sources[0].is_dir():
+        raise InputError(
+            f"got {sources[0]}, which is a directory; expected a table of pairs, or --distributed,"
+            " which takes folders of Parquet files."
+        )
 
 
 def object_columns(table: Any, settings: TableSettings) -> list[str]:

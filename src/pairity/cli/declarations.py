@@ -25,9 +25,12 @@ __all__ = ["check", "fit", "inspect", "predict", "rank"]
         "    --id record --symmetry symmetric --kernel 'gaussian(2) + linear' --C 10 \\",
         "    --output records.pairity",
         "pairity fit --config season.toml --force",
+        "pairity fit games/*.parquet --first white --second black --label result \\",
+        "    --objects players.parquet --symmetry antisymmetric --distributed tcp://host:8786 \\",
+        "    --checkpoint games.checkpoint --output games.pairity",
     ),
 )
-@options.file_argument("pairs")
+@options.files_argument("pairs")
 @options.table_columns(label_required=True)
 @click.option(
     "--symmetry",
@@ -55,23 +58,45 @@ __all__ = ["check", "fit", "inspect", "predict", "rank"]
 @click.option("--draw", metavar="LABEL", help="Label of a draw: three outcomes.")
 @click.option("--drop-label", multiple=True, metavar="LABEL", help="Leave rows of this label out.")
 @options.impute
+@click.option(
+    "--tol",
+    type=float,
+    help="KKT violation, or relative gap of a low-rank model, to reach; 0.001.",
+)
+@options.distributed
+@click.option(
+    "--checkpoint",
+    type=options.FILE,
+    metavar="FILE",
+    help="Keep the state of a fit with --distributed, to go on from.",
+)
+@click.option(
+    "--checkpoint-every",
+    type=click.IntRange(min=1),
+    metavar="STEPS",
+    help="Steps between checkpoints; 1.",
+)
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint.")
 @options.output_file("the model")
 @click.option("--report", type=options.FILE, metavar="FILE", help="Write a report (HTML) too.")
 @options.config
 @options.force
 @options.as_json
 @click.option("--verbose", is_flag=True, help="Say what the solver does.")
-def fit(**given: Any) -> None:
+def fit(pairs: tuple[Path, ...], **given: Any) -> None:
     """Train a model on a table of PAIRS (CSV or Parquet) and save it.
 
     Every row is one observation of two objects, in whichever order they happen to be written: do not
     add mirror images. Symmetric: are the two alike? Antisymmetric: is the first ahead of the second?
 
     Missing numbers are refused, with the columns named, unless --impute is given.
+
+    With --distributed PAIRS are any number of Parquet files or folders of them, read in parts by
+    workers, and the model is one of few features (a nystroem kernel, or a linear one).
     """
     from pairity.cli.fit import run_fit
 
-    run_fit(FitSettings(**given))
+    run_fit(FitSettings(pairs=pairs[0], sources=pairs, **given))
 
 
 @click.command(
@@ -79,26 +104,31 @@ def fit(**given: Any) -> None:
     epilog=options.examples(
         "pairity predict games.pairity fixtures.csv --output predictions.csv",
         "pairity predict records.pairity new.parquet --objects new_records.csv --output out.parquet",
+        "pairity predict games.pairity fixtures/ --distributed --output predictions/",
     ),
 )
 @options.file_argument("model")
-@options.file_argument("pairs")
+@options.files_argument("pairs")
 @options.pair_columns(required=False)
 @options.objects_table
 @options.id_column(None)
-@options.output_file("the table of predictions")
+@options.distributed
+@options.output_path("predictions: a table, or with --distributed a new folder of tables,")
 @options.config
 @options.force
 @options.as_json
-def predict(**given: Any) -> None:
+def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     """Ask a MODEL about a table of PAIRS.
 
     Writes the two ids, the decision, the label, and probabilities if the model has them. The objects
     are those the model was trained with, or those of --objects, whose table has the same columns.
+
+    With --distributed PAIRS are any number of Parquet files or folders of them, and the results a
+    folder of Parquet files with the rows in the same order.
     """
     from pairity.cli.predict import run_predict
 
-    run_predict(PredictSettings(**given))
+    run_predict(PredictSettings(pairs=pairs[0], sources=pairs, **given))
 
 
 @click.command(

@@ -9,22 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich.console import Console
 
 import pairity
 from pairity.cli.console import make_console, show_stages
-from pairity.cli.data import Training, read_training
+from pairity.cli.data import Training, read_training, refuse_many_tables
 from pairity.cli.errors import InputError, bad_input
 from pairity.cli.learners import make_estimator
 from pairity.cli.outputs import new_paths
 from pairity.cli.settings import FitSettings
 from pairity.cli.summary import describe_model, print_json, print_summary
 from pairity.files import ModelMetadata
+from pairity.tables import Objects, Recipe
 
-__all__ = ["run_fit"]
+__all__ = ["metadata_of", "run_fit", "say_trained"]
 
 
 def run_fit(settings: FitSettings) -> None:
     """Read, train, save, say."""
+    if settings.distributed is not None:
+        from pairity.cli.distributed_fit import run_distributed_fit
+
+        run_distributed_fit(settings, settings.distributed)
+        return
+    _refuse_workers_only(settings)
     if settings.report is not None:
         _refuse_report()
     console = make_console()
@@ -41,19 +49,26 @@ def run_fit(settings: FitSettings) -> None:
         model.fit(training.pairs, training.labels.values)
         enter("saving")
         summary = training_summary(settings, training, model)
-        pairity.save(model, staged[0], _metadata(training, summary))
+        pairity.save(model, staged[0], metadata_of(training.objects, training.recipe, summary))
         if settings.report is not None:
             enter("writing the report")
             _write_report(model, training, staged[1])
+    say_trained(console, settings, model, {**summary, "seconds": time.perf_counter() - start})
+
+
+def say_trained(
+    console: Console, settings: FitSettings, model: Any, summary: dict[str, Any]
+) -> None:
+    """Print what was trained, and where it is."""
     content = {**describe_model(model), **summary}
-    content["seconds"] = round(time.perf_counter() - start, 2)
+    content["seconds"] = round(content["seconds"], 2)
     content["model"] = str(settings.output)
     if settings.report is not None:
         content["report"] = str(settings.report)
     if settings.as_json:
         print_json(content)
     else:
-        print_summary(console, f"trained on {settings.pairs}", content)
+        print_summary(console, f"trained on {' '.join(map(str, settings.sources[:3]))}", content)
 
 
 def training_summary(settings: FitSettings, training: Training, model: Any) -> dict[str, Any]:
@@ -76,15 +91,30 @@ def training_summary(settings: FitSettings, training: Training, model: Any) -> d
     return summary
 
 
-def _metadata(training: Training, summary: dict[str, Any]) -> ModelMetadata:
-    objects = training.objects
+def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:
+    """What predict, rank and inspect need beside the model."""
     return ModelMetadata(
-        feature_names=training.recipe.feature_names(objects),
+        feature_names=recipe.feature_names(objects),
         ids=objects.ids,
         objects=objects.numbers,
         training=summary,
-        extra={"recipe": training.recipe},
+        extra={"recipe": recipe},
     )
+
+
+def _refuse_workers_only(settings: FitSettings) -> None:
+    refuse_many_tables(settings.sources)
+    given = {
+        "--checkpoint": settings.checkpoint is not None,
+        "--checkpoint-every": settings.checkpoint_every is not None,
+        "--resume": settings.resume,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise InputError(
+                f"got {option} without --distributed; expected both: only a fit with workers keeps"
+                " checkpoints."
+            )
 
 
 def _refuse_report() -> None:

@@ -8,17 +8,26 @@ import pairity
 from pairity.cli.errors import InputError
 from pairity.cli.kernels import parse_kernel
 from pairity.cli.settings import FitSettings
+from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
+from pairity.kernels.resolve import as_kernel
 
-__all__ = ["make_estimator"]
+__all__ = ["make_estimator", "make_low_rank"]
+
+#: Landmarks of the default kernel of a low-rank model.
+_LANDMARKS = 256
 
 _PLAIN = {"svc": "PairSVC", "logistic": "PairLogistic", "svr": "PairSVR", "ridge": "PairRidge"}
 _TUNED = {"svc": "PairSVCCV", "logistic": "PairLogisticCV", "ridge": "PairRidgeCV"}
 
 
 def make_estimator(settings: FitSettings, *, identity: bool) -> Any:
-    """Estimator as asked for, wrapped for probabilities or draws."""
+    """Estimator as asked for, wrapped for probabilities or draws.
+
+    Objects known by their ids alone (``identity``) get an effect each: Bradley-Terry.
+    """
     _refuse_contradictions(settings)
-    estimator = _tuned(settings) if settings.tune else _plain(settings, identity)
+    default = "linear" if identity else "gaussian"
+    estimator = _tuned(settings) if settings.tune else _plain(settings, default)
     if settings.draw is not None:
         return pairity.PairDrawClassifier(estimator)
     if settings.probabilities and not hasattr(estimator, "predict_proba"):
@@ -50,14 +59,39 @@ def _refuse_contradictions(settings: FitSettings) -> None:
         )
 
 
-def _plain(settings: FitSettings, identity: bool) -> Any:
-    """One fit; objects known by their ids alone get an effect each (Bradley-Terry)."""
+def make_low_rank(settings: FitSettings, *, identity: bool) -> Any:
+    """Estimator for workers: one whose kernel has few features of objects."""
+    _refuse_contradictions(settings)
+    default: Any = "linear"
+    if not identity:
+        grouped = settings.symmetric_feature or settings.antisymmetric_feature
+        inner = Standardized(Product(Gaussian("median")) + Linear()) if grouped else "gaussian"
+        default = Nystroem(inner, _LANDMARKS)
+    estimator = _plain(settings, default)
+    if _has_bare_gaussian(as_kernel(estimator.kernel)):
+        raise InputError(
+            f"got --kernel {settings.kernel} with --distributed; expected one with few features of"
+            f" objects: wrap it, as in \"nystroem('gaussian', {_LANDMARKS})\"."
+        )
+    return estimator
+
+
+def _has_bare_gaussian(kernel: Kernel) -> bool:
+    """Whether a Gaussian is there that no landmarks stand for."""
+    if isinstance(kernel, Nystroem):
+        return False
+    return isinstance(kernel, Gaussian) or any(map(_has_bare_gaussian, kernel.children()))
+
+
+def _plain(settings: FitSettings, kernel: Any) -> Any:
+    """One fit, with this kernel if none is named."""
     options: dict[str, Any] = {"verbose": settings.verbose}
+    if settings.tol is not None:
+        options["tol"] = settings.tol
     if settings.penalty is not None:
         options["C"] = settings.penalty
     if settings.alpha is not None:
         options["alpha"] = settings.alpha
-    kernel = "linear" if identity else "gaussian"
     if settings.kernel is not None:
         kernel = parse_kernel(settings.kernel)
     return getattr(pairity, _PLAIN[settings.learner])(settings.symmetry, kernel, **options)
@@ -71,4 +105,5 @@ def _tuned(settings: FitSettings) -> Any:
         expected = f"one of {', '.join(there)}" if there else "--C or --alpha and a --kernel"
         raise InputError(f"got --tune for --learner {settings.learner}; expected {expected}.")
     kernel = "auto" if settings.kernel is None else parse_kernel(settings.kernel)
-    return tuned(symmetry=settings.symmetry, kernel=kernel, verbose=settings.verbose)
+    options = {} if settings.tol is None else {"tol": settings.tol}
+    return tuned(symmetry=settings.symmetry, kernel=kernel, verbose=settings.verbose, **options)

@@ -9,18 +9,22 @@ from typing import Any, TypeVar
 import click
 
 from pairity.cli.config import read_config
+from pairity.cli.settings import LOCAL
 
 __all__ = [
     "as_json",
     "config",
+    "distributed",
     "examples",
     "file_argument",
+    "files_argument",
     "force",
     "id_column",
     "impute",
     "objects_table",
     "output_directory",
     "output_file",
+    "output_path",
     "pair_columns",
     "table_columns",
 ]
@@ -29,6 +33,7 @@ Body = TypeVar("Body", bound=Callable[..., None])
 Decorator = Callable[[Body], Body]
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+PLACE = click.Path(path_type=Path)
 
 force: Any = click.option("--force", is_flag=True, help="Replace files that are there already.")
 as_json: Any = click.option(
@@ -45,6 +50,13 @@ objects_table: Any = click.option(
     metavar="FILE",
     help="Table of objects, one row each; without it objects are known by their ids alone.",
 )
+distributed: Any = click.option(
+    "--distributed",
+    is_flag=False,
+    flag_value=LOCAL,
+    metavar="[ADDRESS]",
+    help="Work with Dask: on the scheduler at this address, or with workers on this machine.",
+)
 
 
 def examples(*lines: str) -> str:
@@ -57,11 +69,16 @@ def file_argument(name: str, *, required: bool = True) -> Any:
     return click.argument(name, type=FILE, required=required)
 
 
+def files_argument(name: str) -> Any:
+    """Files or folders that the command works on, at least one."""
+    return click.argument(name, type=PLACE, nargs=-1, required=True, metavar=f"{name.upper()}...")
+
+
 def output_directory(default: str) -> Any:
     """``--output DIR`` with a default."""
     return click.option(
         "--output",
-        type=click.Path(path_type=Path),
+        type=PLACE,
         default=Path(default),
         show_default=True,
         metavar="DIR",
@@ -73,6 +90,13 @@ def output_file(what: str) -> Any:
     """``--output FILE``, always to be given."""
     return click.option(
         "--output", type=FILE, required=True, metavar="FILE", help=f"Where {what} goes."
+    )
+
+
+def output_path(what: str) -> Any:
+    """``--output PATH``, a file or a folder, always to be given."""
+    return click.option(
+        "--output", type=PLACE, required=True, metavar="PATH", help=f"Where {what} go."
     )
 
 

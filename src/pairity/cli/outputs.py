@@ -9,13 +9,18 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 
 from pairity.cli.errors import InputError
 
-__all__ = ["new_files", "new_paths"]
+__all__ = ["new_files", "new_folder", "new_paths"]
+
+#: Seconds in which workers that were told to stop may still write.
+_LAST_WRITES = 10.0
 
 
 @contextmanager
@@ -57,6 +62,49 @@ def new_paths(
         yield staged
         _check_paths(paths, inputs, force)
         _publish_paths(staged, paths)
+
+
+@contextmanager
+def new_folder(path: Path, inputs: Sequence[Path], pattern: str, *, force: bool) -> Iterator[Path]:
+    """Give a place for a folder that others write into; on success it moves to ``path``.
+
+    A folder that is there is refused, and replaced with ``force`` if it holds nothing but files of
+    this pattern and none of the ``inputs``.
+    """
+    _check_folder(path, inputs, pattern, force)
+    scratch = Path(tempfile.mkdtemp(prefix=".pairity-", dir=path.absolute().parent))
+    try:
+        staged = scratch / path.name
+        yield staged
+        _check_folder(path, inputs, pattern, force)
+        if path.exists():
+            path.rename(scratch / "old")
+        staged.rename(path)
+    finally:
+        stop = time.monotonic() + _LAST_WRITES
+        while scratch.exists() and time.monotonic() < stop:
+            shutil.rmtree(scratch, ignore_errors=True)
+            time.sleep(0.05 if scratch.exists() else 0.0)
+
+
+def _check_folder(path: Path, inputs: Sequence[Path], pattern: str, force: bool) -> None:
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise InputError(f"got {path}, but there is no directory {parent}; make it first.")
+    if any(given.resolve().is_relative_to(path.resolve()) for given in inputs):
+        raise InputError(f"got {path} as input and as output; expected another output.")
+    if not os.path.lexists(path):
+        return
+    if not force:
+        raise InputError(f"{path} is there already; choose another name, or --force to replace it.")
+    if not path.is_dir() or path.is_symlink():
+        raise InputError(f"got {path}, which is no folder; expected the name of a folder to write.")
+    others = [entry.name for entry in path.iterdir() if not fnmatch(entry.name, pattern)]
+    if others:
+        raise InputError(
+            f"got --force for the folder {path}, which holds {others[0]}; expected predictions alone:"
+            " choose another name."
+        )
 
 
 def _check_paths(paths: Sequence[Path], inputs: Sequence[Path], force: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pairity.cli.console import make_console
-from pairity.cli.data import read_objects, recipe_of
+from pairity.cli.data import read_objects, recipe_of, refuse_many_tables
 from pairity.cli.errors import InputError, bad_input
 from pairity.cli.outputs import new_paths
 from pairity.cli.settings import PredictSettings
@@ -21,11 +22,17 @@ from pairity.tables import LabelNames, Recipe, read_table, write_table
 from pairity.tables.identities import text_of
 from pairity.tables.reading import kind_of
 
-__all__ = ["predictions_of", "run_predict"]
+__all__ = ["predictions_of", "refuse_taken", "run_predict", "with_columns"]
 
 
 def run_predict(settings: PredictSettings) -> None:
     """Read, predict, write, say."""
+    if settings.distributed is not None:
+        from pairity.cli.distributed_predict import run_distributed_predict
+
+        run_distributed_predict(settings, settings.distributed)
+        return
+    refuse_many_tables(settings.sources)
     inputs = [settings.model, settings.pairs]
     inputs += [settings.objects] if settings.objects is not None else []
     with (
@@ -34,7 +41,7 @@ def run_predict(settings: PredictSettings) -> None:
     ):
         kind_of(settings.output)
         found = read_model_file(settings.model)
-        recipe = _with_columns(recipe_of(found, settings.model), settings)
+        recipe = with_columns(recipe_of(found, settings.model), settings)
         columns = recipe.columns
         frame = read_table(settings.pairs, (columns.first, columns.second))
         objects = read_objects(found, recipe, settings.objects, settings.id)
@@ -51,7 +58,8 @@ def run_predict(settings: PredictSettings) -> None:
         print_summary(make_console(), f"predictions of {settings.model}", content)
 
 
-def _with_columns(recipe: Recipe, settings: PredictSettings) -> Recipe:
+def with_columns(recipe: Recipe, settings: PredictSettings) -> Recipe:
+    """The recipe with the columns of ids that the table asked about has."""
     columns = recipe.columns
     first, second = settings.first or columns.first, settings.second or columns.second
     return replace(recipe, columns=replace(columns, first=first, second=second))
@@ -74,14 +82,19 @@ def predictions_of(model: Any, pairs: Pairs, names: LabelNames | None) -> dict[s
     return results
 
 
-def _table(frame: Any, recipe: Recipe, results: dict[str, NDArray[Any]]) -> Any:
-    ids = [recipe.columns.first, recipe.columns.second]
-    taken = [name for name in results if name in ids]
+def refuse_taken(results: Iterable[str], recipe: Recipe) -> None:
+    """Refuse columns of ids whose names columns of results have."""
+    taken = [name for name in results if name in (recipe.columns.first, recipe.columns.second)]
     if taken:
         raise InputError(
             f"got a column of ids named {taken[0]!r}, as a column of results is; expected another name:"
             " rename it in the table of pairs."
         )
+
+
+def _table(frame: Any, recipe: Recipe, results: dict[str, NDArray[Any]]) -> Any:
+    refuse_taken(results, recipe)
+    ids = [recipe.columns.first, recipe.columns.second]
     columns: dict[str, Any] = {name: frame[name].to_numpy(dtype=object) for name in ids}
     return pd.DataFrame(columns | results).astype({name: frame[name].dtype for name in ids})
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CheckSettings", "FitSettings", "PredictSettings", "RankSettings", "TableSettings"]
+__all__ = [
+    "LOCAL",
+    "CheckSettings",
+    "FitSettings",
+    "PredictSettings",
+    "RankSettings",
+    "TableSettings",
+]
+
+#: What stands for the workers of this machine in the place of an address.
+LOCAL = "local"
 
 
 @dataclass(frozen=True)
@@ -38,8 +48,9 @@ class CheckSettings(TableSettings):
 
 @dataclass(frozen=True)
 class FitSettings(TableSettings):
-    """``pairity fit``."""
+    """``pairity fit``; ``sources`` are all files of pairs, ``pairs`` the first of them."""
 
+    sources: tuple[Path, ...]
     symmetry: str
     learner: str
     kernel: str | None
@@ -51,6 +62,11 @@ class FitSettings(TableSettings):
     draw: str | None
     drop_label: tuple[str, ...]
     impute: str | None
+    tol: float | None
+    distributed: str | None
+    checkpoint: Path | None
+    checkpoint_every: int | None
+    resume: bool
     output: Path
     report: Path | None
     force: bool
@@ -64,14 +80,16 @@ class FitSettings(TableSettings):
 
 @dataclass(frozen=True)
 class PredictSettings:
-    """``pairity predict``."""
+    """``pairity predict``; ``sources`` as in ``pairity fit``."""
 
     model: Path
     pairs: Path
+    sources: tuple[Path, ...]
     first: str | None
     second: str | None
     objects: Path | None
     id: str | None
+    distributed: str | None
     output: Path
     force: bool
     as_json: bool

@@ -49,6 +49,12 @@ def describe_model(model: Any) -> dict[str, Any]:
     if hasattr(machine, "support_pairs_"):
         found["support pairs"] = len(machine.support_pairs_)
         found["support objects"] = machine.support_pairs_.n_objects
+    lost = [
+        {"mean": error.share, "largest": error.largest, "features": error.n_components}
+        for error in getattr(machine, "approximation_", ())
+    ]
+    if lost:
+        found["Nystroem error"] = lost[0] if len(lost) == 1 else lost
     certificate = getattr(machine, "certificate_", None)
     if certificate is not None:
         found["objective"] = float(machine.objective_)
