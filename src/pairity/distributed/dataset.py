@@ -26,8 +26,9 @@ __all__ = ["LabelChoice", "PairDataset", "RunOptions"]
 #: Labels of a model for those of a column, by how often each of them is there.
 LabelChoice = Callable[[Counter[Any]], Mapping[Any, Any]]
 
-#: Pairs of a part at most, and parts for each thread of the cluster at least.
+#: Pairs of a part at most, pairs that are worth a part, and parts for each thread of the cluster.
 _MOST_PAIRS = 4_000_000
+_FEWEST_PAIRS = 100_000
 _PARTS_PER_THREAD = 2
 
 
@@ -39,6 +40,7 @@ class RunOptions:
     checkpoint: Path | None = None
     every: int = 1
     resume: bool = False
+    pairs_per_part: int | None = None
 
 
 class PairDataset:
@@ -122,6 +124,7 @@ class PairDataset:
         checkpoint: str | Path | None = None,
         every: int = 1,
         resume: bool = False,
+        pairs_per_part: int | None = None,
     ) -> PairDataset:
         """The same pairs, worked on in another way.
 
@@ -136,7 +139,12 @@ class PairDataset:
             Steps between checkpoints.
         resume : bool
             Go on from the checkpoint, which must be of the same problem.
+        pairs_per_part : int, optional
+            Pairs of Parquet files that are worked on at a time, at least one row group; by default
+            two parts for each thread of the cluster.
         """
+        if pairs_per_part is not None and pairs_per_part < 1:
+            raise ValueError(f"got pairs_per_part={pairs_per_part!r}; expected at least 1.")
         if every < 1:
             raise ValueError(f"got every={every!r}; expected at least 1 step between checkpoints.")
         if resume and checkpoint is None:
@@ -145,7 +153,7 @@ class PairDataset:
             )
         path = None if checkpoint is None else Path(checkpoint)
         twin = copy(self)
-        twin.run = RunOptions(client, path, int(every), bool(resume))
+        twin.run = RunOptions(client, path, int(every), bool(resume), pairs_per_part)
         return twin
 
     def with_labels(self, choose: LabelChoice) -> PairDataset:
@@ -190,10 +198,11 @@ class PairDataset:
             delayed_part = delayed(FramePart, pure=False)
             frames = self._source[columns.names].to_delayed()
             return [delayed_part(number, frame) for number, frame in enumerate(frames)]
+        most_pairs = most_pairs or self.run.pairs_per_part
         if most_pairs is None:
             threads = max(1, sum(client.nthreads().values()))
             share = self._count_rows() // (_PARTS_PER_THREAD * threads) + 1
-            most_pairs = min(_MOST_PAIRS, max(share, 1))
+            most_pairs = min(_MOST_PAIRS, max(share, _FEWEST_PAIRS))
         return list(parquet_parts(self._source, columns.names, most_pairs))
 
     def _count_rows(self) -> int:

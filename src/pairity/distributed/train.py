@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from pairity.distributed.columns import Columns
 from pairity.distributed.dataset import PairDataset
 from pairity.distributed.engine import DaskEngine, hold_on
 from pairity.distributed.survey import Facts, join_facts, survey_part
-from pairity.distributed.work import load_chunk
+from pairity.distributed.work import load_chunk, make_chunk
 from pairity.exceptions import DataError, KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.losses.compact import LossRecipe
@@ -25,6 +25,7 @@ from pairity.lowrank.fit import (
     first_width,
     low_rank_model,
     prepare,
+    start_from_sample,
 )
 from pairity.lowrank.form import Form, group_columns, read_form
 from pairity.lowrank.newton import NewtonOptions, Progress, minimise
@@ -32,10 +33,11 @@ from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.solvers.problem import SolverOptions
 
-__all__ = ["Job", "Survey", "survey", "train"]
+__all__ = ["Job", "Survey", "assemble", "survey", "train"]
 
-#: Pairs, evenly spread over all parts, that scales and landmarks of a kernel are found on.
-_SAMPLE = 50_000
+#: Pairs, evenly spread over all parts, that come to this process: scales and landmarks of a kernel
+#: are found on them, and parameters to start with.
+_SAMPLE = 400_000
 
 
 @dataclass(frozen=True)
@@ -103,22 +105,16 @@ def survey(
     return Survey(data, columns, parts, index, facts)
 
 
-def train(found: Survey, client: Any, job: Job, options: SolverOptions) -> LowRankFit:
-    """Fit a low-rank model; ``options.tol`` is the relative duality gap allowed."""
+def assemble(found: Survey, client: Any, job: Job) -> tuple[Prepared, DaskEngine]:
+    """Features of all objects, and chunks of pairs on the workers with what passes over them."""
     from dask import delayed
 
-    sample, targets = found.sample, found.sampled_targets(job.signs)
+    sample = found.sample
     n_group = sample.n_symmetric, sample.n_antisymmetric
     form = read_form(job.kernel, job.parity, *n_group, with_bias=job.with_bias)
     _refuse_derived(form)
     squares = np.mean(group_columns(form, sample) ** 2, axis=0)
     prepared = prepare(form, sample.objects, found.facts.ends.astype(np.float64), squares)
-    layout = prepared.design.layout
-    if options.say is not None:
-        options.say(
-            f"low rank on {len(client.nthreads())} workers: {found.facts.n_pairs} pairs of"
-            f" {sample.n_objects} objects in {len(found.parts)} parts, {layout.size} parameters"
-        )
     load = delayed(load_chunk, pure=False)
     chunks = client.compute(
         [
@@ -126,24 +122,50 @@ def train(found: Survey, client: Any, job: Job, options: SolverOptions) -> LowRa
             for part in found.parts
         ]
     )
-    engine = DaskEngine(client, chunks, hold_on(client, prepared.design), layout)
+    return prepared, DaskEngine(client, chunks, prepared.design)
+
+
+def train(found: Survey, client: Any, job: Job, options: SolverOptions) -> LowRankFit:
+    """Fit a low-rank model; ``options.tol`` is the relative duality gap allowed."""
+    prepared, engine = assemble(found, client, job)
+    if options.say is not None:
+        options.say(
+            f"low rank on {len(client.nthreads())} workers: {found.facts.n_pairs} pairs of"
+            f" {prepared.design.n_objects} objects in {len(found.parts)} parts,"
+            f" {engine.layout.size} parameters"
+        )
     run = found.data.run
     fingerprint = _fingerprint(found, job, prepared)
     start = None
     if run.resume and run.checkpoint is not None:
         start = read_checkpoint(run.checkpoint, fingerprint)
+    targets = found.sampled_targets(job.signs)
     newton = NewtonOptions(
-        tol=0.9 * options.tol,
+        tol=0.9 * options.tol,  # room for the last, exact look
         max_iter=options.max_iter,
         width=first_width(job.recipe.of(targets, np.ones(len(targets)))),
         report=options.report,
         observe=_checkpoints(found.data, fingerprint),
         start=start,
     )
+    if start is None:
+        some = make_chunk(
+            found.facts.sample,
+            prepared.design.n_objects,
+            prepared.form,
+            job.recipe,
+            job.signs,
+            job.factors,
+        )
+        counted = found.facts.n_counted
+        newton = replace(newton, start=start_from_sample(some, counted, prepared, newton))
     outcome = minimise(engine, prepared.moments, newton)
     certificate = certify_low_rank(engine, outcome, options.tol)
-    parameters = outcome.progress.parameters
-    model = low_rank_model(job.kernel, prepared, parameters, n_group, job.with_bias)
+    columns = found.columns
+    n_group = len(columns.symmetric), len(columns.antisymmetric)
+    model = low_rank_model(
+        job.kernel, prepared, outcome.progress.parameters, n_group, job.with_bias
+    )
     return LowRankFit(model, certificate, outcome)
 
 

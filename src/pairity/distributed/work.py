@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from functools import cache, reduce
 from operator import add
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from pairity.distributed.columns import Columns, encode
+from pairity.distributed.columns import Columns, Encoded, encode
 from pairity.distributed.parts import Part
 from pairity.losses.compact import CompactLosses, LossRecipe
 from pairity.lowrank.chunk import PairChunk, arrange
@@ -32,6 +33,7 @@ __all__ = [
     "decide_chunk",
     "hold",
     "load_chunk",
+    "make_chunk",
     "size_of",
     "slope_chunk",
     "sum_chunk",
@@ -63,20 +65,28 @@ def load_chunk(
     signs: dict[Any, float] | None,
     factors: dict[float, float],
 ) -> PairChunk:
-    """Read a part into the smallest form that passes can work on.
+    """Read a part into the smallest form that passes can work on."""
+    pieces = encode(part, columns, index, odd=False)
+    return make_chunk(pieces, len(index), form, recipe, signs, factors)
+
+
+def make_chunk(
+    pieces: Iterable[Encoded],
+    n_objects: int,
+    form: Form,
+    recipe: LossRecipe,
+    signs: dict[Any, float] | None,
+    factors: dict[float, float],
+) -> PairChunk:
+    """Pairs of some pieces that have a weight.
 
     ``signs`` turns labels into -1 and +1 (None for numbers); ``factors`` are weights by sign.
     """
     first, second, group, targets, weights = [], [], [], [], []
-    for piece in encode(part, columns, index, odd=False):
-        pairs = Pairs._trusted(
-            np.zeros((len(index), 0)),
-            piece.first.astype(np.intp),
-            piece.second.astype(np.intp),
-            piece.symmetric,
-            piece.antisymmetric,
-            None,
-        )
+    nothing = np.zeros((n_objects, 0))
+    for piece in pieces:
+        places = piece.first.astype(np.intp), piece.second.astype(np.intp)
+        pairs = Pairs._trusted(nothing, *places, piece.symmetric, piece.antisymmetric, None)
         if signs is None:
             values = piece.target.to_numpy(dtype=np.float64)
         else:
@@ -90,7 +100,7 @@ def load_chunk(
         group.append(group_columns(form, pairs)[kept])
         targets.append(values[kept])
         weights.append(weight[kept])
-    order, came_from = arrange(np.concatenate(first), np.concatenate(second), len(index))
+    order, came_from = arrange(np.concatenate(first), np.concatenate(second), n_objects)
     weight = np.concatenate(weights)[came_from]
     losses = CompactLosses(
         recipe,

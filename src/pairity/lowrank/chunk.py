@@ -76,6 +76,16 @@ class PairChunk:
     def __len__(self) -> int:
         return len(self.order)
 
+    def sample(self, n_pairs: int) -> PairChunk:
+        """About so many of the pairs, evenly spread."""
+        step = max(1, len(self) // n_pairs)
+        if step == 1:
+            return self
+        chosen = np.arange(0, len(self), step)
+        kept = np.zeros(len(self), dtype=np.bool_)
+        kept[chosen] = True
+        return PairChunk(self.order.keep(kept), self.group[kept], self.losses.take(chosen))
+
 
 def arrange(
     first: NDArray[np.integer], second: NDArray[np.integer], n_objects: int

@@ -85,12 +85,13 @@ class Layout:
 
 @dataclass(frozen=True)
 class Images:
-    """What parameters make of all objects: ``scale Phi W`` and ``scale Phi u``."""
+    """What parameters make of all objects: ``scale Phi W`` and ``scale Phi u``; None for 0."""
 
-    matrices: list[NDArray[Any]]
+    matrices: list[NDArray[Any] | None]
     strength: NDArray[np.float64] | None
     group: Vector
     bias: float
+    precision: Precision  # of decisions
 
 
 @dataclass
@@ -116,19 +117,23 @@ class Design:
         layout = self.layout
         matrices = [
             _times(self.tables[block.table], (block.scale * matrix).astype(precision))
+            if matrix.any()
+            else None
             for block, matrix in zip(self.form.bilinear, layout.matrices(parameters), strict=True)
         ]
         strength: NDArray[np.float64] | None = None
         for block, vector in zip(self.form.strengths, layout.strengths(parameters), strict=True):
+            if not vector.any():
+                continue
             scaled = (block.scale * vector).astype(precision)
             part = _times(self.tables[block.table], scaled).astype(np.float64, copy=False)
             strength = part if strength is None else strength + part
-        return Images(matrices, strength, layout.group(parameters), layout.bias(parameters))
+        group, bias = layout.group(parameters), layout.bias(parameters)
+        return Images(matrices, strength, group, bias, precision if matrices else np.float64)
 
     def decide(self, images: Images, pairs: Rows, group: NDArray[np.float64]) -> NDArray[Any]:
         """Decision values of the pairs, bias included."""
-        precision = images.matrices[0].dtype if images.matrices else np.float64
-        decisions = np.zeros(len(pairs), dtype=precision)
+        decisions = np.zeros(len(pairs), dtype=images.precision)
         blocks = pairs.blocks()
 
         def run(start: int, stop: int) -> None:
@@ -142,6 +147,8 @@ class Design:
 
     def _decide_block(self, images: Images, pairs: Rows, block: Any, out: NDArray[Any]) -> None:
         for place, matrix in zip(self.form.bilinear, images.matrices, strict=True):
+            if matrix is None:
+                continue
             dot_pairs(
                 matrix, self.tables[place.table], pairs.rows, pairs.ends, pairs.second, block.first_row,
                 block.last_row, out,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.distinct import distinct_rows
 from pairity.kernels.algebra import Kernel
 from pairity.lowrank._loops import dot_given
-from pairity.lowrank.design import Design, Layout, Vector
-from pairity.lowrank.features import FeatureMap
+from pairity.lowrank.design import Design, Images, Layout, Vector
+from pairity.lowrank.features import FeatureMap, Table
 from pairity.lowrank.form import Form, group_columns, read_form
-from pairity.pairs import Pairs
+from pairity.pairs import ObjectTable, Pairs
 from pairity.parity import Parity, impose
 from pairity.threads import run_in_ranges
 
@@ -22,6 +24,8 @@ __all__ = ["LowRankModel"]
 #: Entries of feature tables that are held at a time.
 _TABLE_ENTRIES = 40_000_000
 _PAIRS_PER_RANGE = 16_384
+#: Objects for each pair up to which features of a whole table are worth their time.
+_OBJECTS_PER_PAIR = 4
 
 
 @dataclass(frozen=True)
@@ -67,40 +71,83 @@ class LowRankModel:
 
     def decisions(self, pairs: Pairs) -> Vector:
         """Values of the function, shape (n,)."""
-        step = self._pairs_at_a_time(pairs)
+        if not len(pairs):
+            return np.zeros(0)
+        if pairs.n_objects <= min(_OBJECTS_PER_PAIR * len(pairs), self._objects_at_a_time):
+            table = self._whole_table(pairs.objects)
+            return table.decide(pairs, table.place[pairs.first], table.place[pairs.second])
+        step = max(1, self._objects_at_a_time // 2)
         parts = [self._decide(pairs[start : start + step]) for start in range(0, len(pairs), step)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        return np.concatenate(parts)
 
-    def _pairs_at_a_time(self, pairs: Pairs) -> int:
-        """All of them if their objects allow it; the same for pairs and for swapped pairs."""
-        width = max((basis.shape[1] for basis in self.bases if basis is not None), default=1)
-        objects = max(2, _TABLE_ENTRIES // width)
-        return max(1, len(pairs) if pairs.n_objects <= objects else objects // 2)
+    @property
+    def _objects_at_a_time(self) -> int:
+        """Objects whose features are held; the same for pairs and for swapped pairs."""
+        widths = (basis.shape[1] for basis in self.bases if basis is not None)
+        return max(2, _TABLE_ENTRIES // max(1, *widths, 1))
+
+    def _whole_table(self, objects: ObjectTable) -> ObjectScores:
+        """Features of a table of objects, kept for the next pairs of the same objects."""
+        last = self.__dict__.get("_last")
+        if last is None or last[0] is not objects:
+            last = objects, self._scores(objects)
+            object.__setattr__(self, "_last", last)
+        return last[1]
+
+    def _scores(self, objects: ObjectTable) -> ObjectScores:
+        found = distinct_rows(objects)  # equal objects are one
+        tables = tuple(learned(objects[found.representative]) for learned in self.maps)
+        n_group = len(self.parameters) - Layout(_widths(tables), self.form, 0).size
+        design = Design(self.form, tables, n_group)
+        images = design.images(self.parameters, np.float64)
+        return ObjectScores(self.form, tables, images, found.inverse)
 
     def _decide(self, pairs: Pairs) -> Vector:
         pairs = pairs.without_unused_objects()
+        table = self._scores(pairs.objects)
+        return table.decide(pairs, table.place[pairs.first], table.place[pairs.second])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+def _widths(tables: tuple[Table, ...]) -> tuple[int, ...]:
+    return tuple(table.shape[1] for table in tables)
+
+
+@dataclass(frozen=True)
+class ObjectScores:
+    """A model on a table of objects: their features and images, made once for many pairs."""
+
+    form: Form
+    tables: tuple[Table, ...]
+    images: Images
+    place: NDArray[np.intp]  # of each object among the distinct ones
+
+    def decide(self, pairs: Pairs, first: NDArray[np.intp], second: NDArray[np.intp]) -> Vector:
+        """Values for pairs of these places, and the group features of ``pairs``."""
+        parity, images = self.form.parity, self.images
+        value = impose(parity, self._side(first, second), self._side(second, first))
         columns = group_columns(self.form, pairs)
-        tables = tuple(feature_map(pairs.objects) for feature_map in self.maps)
-        design = Design(self.form, tables, columns.shape[1])
-        images = design.images(self.parameters, np.float64)
-        sides = []
-        for first, second in ((pairs.first, pairs.second), (pairs.second, pairs.first)):
-            values = np.zeros(len(pairs))
-            for block, image in zip(self.form.bilinear, images.matrices, strict=True):
-                _add_products(image, design.tables[block.table], first, second, values)
-            if images.strength is not None:
-                values += images.strength[first] + self.parity.sign * images.strength[second]
-            sides.append(values)
-        value = impose(self.parity, sides[0], sides[1])
         if columns.shape[1]:
             mirrored = group_columns(self.form, pairs.swap())
-            value += impose(self.parity, columns @ images.group, mirrored @ images.group)
+            value += impose(parity, columns @ images.group, mirrored @ images.group)
         return value + images.bias
+
+    def _side(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Vector:
+        values = np.zeros(len(first))
+        for block, image in zip(self.form.bilinear, self.images.matrices, strict=True):
+            if image is not None:
+                _add_products(image, self.tables[block.table], first, second, values)
+        strength = self.images.strength
+        if strength is not None:
+            values += strength[first] + self.form.parity.sign * strength[second]
+        return values
 
 
 def _add_products(
     image: NDArray[np.float64],
-    table: NDArray[np.float32],
+    table: Table,
     first: NDArray[np.intp],
     second: NDArray[np.intp],
     values: Vector,
