@@ -83,6 +83,7 @@ MODULES = (
     "evidence",
     "report",
     "graphs",
+    "distributed",
     "datasets",
     "files",
     "testing",

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.report import PUBLISHED, growth_exponent, ratios
+from benchmarks.scale import report as scale
 from experiments.quality import report as quality
 from experiments.tables import markdown_table, with_tables
 
@@ -138,6 +139,7 @@ PAGES: dict[str, Callable[[], str | None]] = {
     "README.md": readme_table,
     "docs/benchmarks.md": benchmark_tables,
     "docs/quality.md": quality_tables,
+    "docs/scale.md": lambda: scale.tables(BENCHMARKS),
 }
 
 

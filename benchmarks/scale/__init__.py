@@ -1,0 +1,1 @@
+"""Low-rank models at sizes where object Gram matrices, or pairs, no longer fit."""
