@@ -118,7 +118,7 @@ def no_training(*arguments):
 
 @pytest.fixture
 def untrained(monkeypatch):
-    monkeypatch.setattr(train, "minimise", no_training)
+    monkeypatch.setattr(train, "minimise_and_certify", no_training)
 
 
 def test_an_unknown_id_is_named_before_training(client, odd_problem, untrained):

@@ -21,14 +21,14 @@ from pairity.losses.compact import LossRecipe
 from pairity.lowrank.fit import (
     LowRankFit,
     Prepared,
-    certify_low_rank,
     first_width,
     low_rank_model,
+    minimise_and_certify,
     prepare,
     start_from_sample,
 )
 from pairity.lowrank.form import Form, group_columns, read_form
-from pairity.lowrank.newton import NewtonOptions, Progress, minimise
+from pairity.lowrank.newton import NewtonOptions, Progress
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.solvers.problem import SolverOptions
@@ -159,8 +159,7 @@ def train(found: Survey, client: Any, job: Job, options: SolverOptions) -> LowRa
         )
         counted = found.facts.n_counted
         newton = replace(newton, start=start_from_sample(some, counted, prepared, newton))
-    outcome = minimise(engine, prepared.moments, newton)
-    certificate = certify_low_rank(engine, outcome, options.tol)
+    outcome, certificate = minimise_and_certify(engine, prepared.moments, newton, options.tol)
     columns = found.columns
     n_group = len(columns.symmetric), len(columns.antisymmetric)
     model = low_rank_model(

@@ -30,6 +30,7 @@ __all__ = [
     "first_width",
     "fit_low_rank",
     "low_rank_model",
+    "minimise_and_certify",
     "prepare",
     "start_from_sample",
 ]
@@ -120,8 +121,7 @@ def fit_low_rank(data: TrainingSet[Any], options: SolverOptions) -> LowRankFit:
         report=options.report,
     )
     newton = replace(newton, start=start_from_sample(chunk, len(pairs), prepared, newton))
-    outcome = minimise(engine, prepared.moments, newton)
-    certificate = certify_low_rank(engine, outcome, options.tol)
+    outcome, certificate = minimise_and_certify(engine, prepared.moments, newton, options.tol)
     return LowRankFit(_model(data, prepared, outcome), certificate, outcome)
 
 
@@ -170,6 +170,19 @@ def low_rank_model(
         n_group[1],
         with_bias,
     )
+
+
+def minimise_and_certify(
+    engine: Engine, moments: Vector, newton: NewtonOptions, tol: float
+) -> tuple[Outcome, Certificate]:
+    """Minimise and look again in double precision; go on where single precision was too kind."""
+    outcome = minimise(engine, moments, newton)
+    certificate = certify_low_rank(engine, outcome, tol)
+    if outcome.converged and not certificate.holds:
+        start = replace(outcome.progress, precision="float64")
+        outcome = minimise(engine, moments, replace(newton, start=start))
+        certificate = certify_low_rank(engine, outcome, tol)
+    return outcome, certificate
 
 
 def certify_low_rank(engine: Engine, outcome: Outcome, tol: float) -> Certificate:

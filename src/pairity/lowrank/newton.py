@@ -35,9 +35,11 @@ from pairity.solvers.problem import INTERRUPTED
 
 __all__ = ["Bounds", "NewtonOptions", "Outcome", "Progress", "bounds", "minimise"]
 
-#: Conjugate gradients stop when the residual has fallen by this factor, or after that many steps.
+#: Conjugate gradients stop when the residual has fallen by this factor, or after that many steps;
+#: twice as many after each so many steps of Newton's method at one width.
 _RESIDUAL = 0.03
 _MOST_PRODUCTS = 100
+_PATIENCE = 25
 #: Smallest factor by which the width is reduced at a time, and the share of the gap it aims at.
 _FINER = 0.25
 _SHARE_OF_ROUNDING = 0.3
@@ -165,6 +167,7 @@ class _Newton:
         self.state = self.best = start
         self.lowest = _WORST
         self.least = 0.0
+        self.steps_here = 0  # at the present width
         self.history: list[tuple[int, float, float]] = []
 
     @property
@@ -181,21 +184,14 @@ class _Newton:
         return Outcome(last, reason, reason == _REACHED, self.least, self.history)
 
     def _iterate(self) -> str:
-        start = self.state.parameters
-        self.engine.move_to(np.zeros_like(start), self.precision)
-        self.least = _NOTHING * self.engine.sums(self.state.width).loss
-        if start.any():
-            self.engine.move_to(start, self.precision)
+        self.engine.move_to(self.state.parameters, self.precision)
         found = self._look()
         lost = False
         while True:
             self._tell(found)
             if found.bounds.gap <= self.options.tol:
-                if self.precision is np.float64:
-                    self.best = self.state
-                    return _REACHED
-                found = self._look_in_double()  # single precision may have been too kind
-                continue
+                self.best = self.state
+                return _REACHED
             if self.state.n_iter >= self.options.max_iter:
                 return f"max_iter={self.options.max_iter} steps used up"
             if self._finer(found.bounds):
@@ -223,6 +219,7 @@ class _Newton:
 
     def _look_once(self) -> _At:
         sums = self.engine.sums(self.state.width)
+        self.least = _NOTHING * sums.nothing
         found = bounds(sums, self.state.parameters, self.counted, self.least)
         self.state = replace(self.state, gap=found.gap)
         return _At(found, sums.curvature, float(sums.theta.max()))
@@ -242,6 +239,7 @@ class _Newton:
     def _step(self, found: _At) -> None:
         gradient = found.bounds.gradient
         self._move(gradient, self._direction(gradient, found.curvature))
+        self.steps_here += 1
         self.state = replace(self.state, n_iter=self.state.n_iter + 1)
 
     def _move(self, gradient: Vector, step: Vector) -> None:
@@ -282,7 +280,7 @@ class _Newton:
         here = self.engine.sums(width)  # last: products are to see the pairs that are curved here
         rate = (peek.pulls - here.pulls).sum(axis=0) / _PEEK  # - mu sum of (d theta / d mu) psi
         step = self._direction((factor - 1.0) * rate, here.curvature)
-        self.state = replace(self.state, width=factor * width)
+        self.state, self.steps_here = replace(self.state, width=factor * width), 0
         self._move(self._look_once().bounds.gradient, step)
         return True
 
@@ -295,7 +293,7 @@ class _Newton:
         scaled = residual / diagonal
         search = scaled.copy()
         size = first = float(np.dot(residual, scaled))
-        for _ in range(_MOST_PRODUCTS):
+        for _ in range(_MOST_PRODUCTS * 2 ** (self.steps_here // _PATIENCE)):
             if size <= 0.0:
                 break
             product = self.counted * search + self.engine.curve(search)

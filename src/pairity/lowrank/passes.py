@@ -31,6 +31,7 @@ class Sums:
     """Sums over pairs; those of dual variables by sign where there is a bias."""
 
     loss: float  # as the problem has it
+    nothing: float  # losses of the function 0
     rounded: float  # of the rounded losses
     curvature: float
     theta: Vector  # (sides,) sums of |theta|
@@ -66,7 +67,7 @@ def summarise(
     n = len(chunk)
     theta = np.empty(n)
     blocks = chunk.order.blocks()
-    scalars = np.zeros((len(blocks), 5))
+    scalars = np.zeros((len(blocks), 6))
     by_side = np.zeros((len(blocks), 2, 2))
 
     def run(start: int, stop: int) -> None:
@@ -79,6 +80,7 @@ def summarise(
             theta[part] = pulls
             scalars[number] = (
                 loss.value(values).sum(),
+                loss.value(np.zeros_like(values)).sum(),
                 rounded.value(values).sum(),
                 rounded.curvature(values).sum(),
                 *loss.support(pulls),
@@ -103,9 +105,10 @@ def summarise(
     else:
         sides = sides.sum(axis=0, keepdims=True)
         pulls = design.gather(theta, chunk.order, chunk.group, precision)[np.newaxis]
-    loss, rounded, curvature, support, bounded = scalars.sum(axis=0)
+    loss, nothing, rounded, curvature, support, bounded = scalars.sum(axis=0)
     return Sums(
         float(loss),
+        float(nothing),
         float(rounded),
         float(curvature),
         sides[:, 0],
