@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.distinct import distinct_rows
@@ -89,8 +90,9 @@ class LowRankModel:
     def _whole_table(self, objects: ObjectTable) -> ObjectScores:
         """Features of a table of objects, kept for the next pairs of the same objects."""
         last = self.__dict__.get("_last")
-        if last is None or last[0] is not objects:
-            last = objects, self._scores(objects)
+        if last is None or not _same_table(last[0], objects):
+            # a copy: the table is the user's, who may change it in place
+            last = objects.copy(), self._scores(objects)
             object.__setattr__(self, "_last", last)
         return last[1]
 
@@ -109,6 +111,15 @@ class LowRankModel:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+
+def _same_table(one: ObjectTable, two: ObjectTable) -> bool:
+    if sp.issparse(one) or sp.issparse(two):
+        if not (sp.issparse(one) and sp.issparse(two)) or one.shape != two.shape:
+            return False
+        parts = ("indptr", "indices", "data")
+        return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in parts)
+    return np.array_equal(one, two)
 
 
 def _widths(tables: tuple[Table, ...]) -> tuple[int, ...]:
