@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairity import PairLogistic, PairRidge, PairSVC, PairSVR, Pairs
+from pairity import PairLogistic, PairRidge, Pairs, PairSVC, PairSVR
 from pairity.exceptions import ConvergenceWarning, KernelError
 from pairity.kernels import Additive, Gaussian, Linear, Nystroem, Product
 

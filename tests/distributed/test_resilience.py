@@ -124,7 +124,9 @@ def untrained(monkeypatch):
 def test_an_unknown_id_is_named_before_training(client, odd_problem, untrained):
     odd_problem.pairs.loc[250, "b"] = "nobody"
     odd_problem.write()
-    with pytest.raises(DataError, match=r"'nobody' .*row 50, column 'b' of .*1.parquet, row group 0"):
+    with pytest.raises(
+        DataError, match=r"'nobody' .*row 50, column 'b' of .*1.parquet, row group 0"
+    ):
         machine(odd_problem).fit(odd_problem.dataset(client), "label")
 
 
@@ -223,7 +225,7 @@ def test_checkpoints_of_other_problems_are_refused(client, odd_problem, tmp_path
     with pytest.raises(DataError, match="which is no checkpoint"):
         machine(odd_problem).fit(data, "label")
     data = odd_problem.dataset(client, checkpoint=tmp_path / "none.npz", resume=True)
-    with pytest.raises(DataError, match="no checkpoint .* to resume from"):
+    with pytest.raises(DataError, match=r"no checkpoint .* to resume from"):
         machine(odd_problem).fit(data, "label")
 
 

@@ -199,11 +199,12 @@ class PairDataset:
             frames = self._source[columns.names].to_delayed()
             return [delayed_part(number, frame) for number, frame in enumerate(frames)]
         most_pairs = most_pairs or self.run.pairs_per_part
-        if most_pairs is None:
-            threads = max(1, sum(client.nthreads().values()))
-            share = self._count_rows() // (_PARTS_PER_THREAD * threads) + 1
-            most_pairs = min(_MOST_PAIRS, max(share, _FEWEST_PAIRS))
-        return list(parquet_parts(self._source, columns.names, most_pairs))
+        if most_pairs is not None:
+            return list(parquet_parts(self._source, columns.names, most_pairs))
+        threads = max(1, sum(client.nthreads().values()))
+        share = -(-self._count_rows() // (_PARTS_PER_THREAD * threads))
+        most_pairs = min(_MOST_PAIRS, max(share, _FEWEST_PAIRS))
+        return list(parquet_parts(self._source, columns.names, most_pairs, threads))
 
     def _count_rows(self) -> int:
         import pyarrow.parquet as pq

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from pairity.exceptions import DataError
 
 __all__ = ["FramePart", "ParquetPart", "Part", "find_files", "parquet_parts"]
@@ -90,39 +92,50 @@ def find_files(paths: Any) -> list[str]:
     return found
 
 
-def parquet_parts(files: Sequence[str], columns: list[str], most_pairs: int) -> list[ParquetPart]:
-    """Row groups gathered into parts of at most ``most_pairs`` pairs (or one row group)."""
+def parquet_parts(
+    files: Sequence[str], columns: list[str], most_pairs: int, multiple_of: int = 1
+) -> list[ParquetPart]:
+    """Row groups gathered, in order, into parts of about equal size.
+
+    There are as many parts as it takes to have at most ``most_pairs`` pairs in each, rounded up to
+    a multiple (of the threads that share them), but no more than row groups.
+    """
+    groups: list[tuple[str, int]] = []
+    sizes: list[int] = []
+    for path in files:
+        for number, rows in enumerate(_group_sizes(path, columns)):
+            if rows:
+                groups.append((path, number))
+                sizes.append(rows)
+    if not groups:
+        raise DataError("got Parquet files without rows; expected pairs.")
+    ends = np.cumsum(sizes)
+    wanted = -(-int(ends[-1]) // most_pairs)
+    wanted = -(-wanted // multiple_of) * multiple_of
+    middles = ends - np.array(sizes) / 2.0
+    place = np.minimum(middles * wanted / ends[-1], wanted - 1).astype(np.intp)
+    return [
+        ParquetPart(tuple(groups[row] for row in np.flatnonzero(place == number)))
+        for number in np.unique(place)
+    ]
+
+
+def _group_sizes(path: str, columns: list[str]) -> list[int]:
+    """Rows of each row group of a file that has these columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    parts: list[ParquetPart] = []
-    groups: list[tuple[str, int]] = []
-    n_pairs = 0
-    for path in files:
-        try:
-            with pq.ParquetFile(path) as file:
-                metadata = file.metadata
-                names = set(file.schema_arrow.names)
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(
-                f"got {path}, which is no whole Parquet file ({_short(error)}); expected one: write it"
-                " again."
-            ) from None
-        _refuse_missing(columns, names, path)
-        for number in range(metadata.num_row_groups):
-            rows = metadata.row_group(number).num_rows
-            if not rows:
-                continue
-            if groups and n_pairs + rows > most_pairs:
-                parts.append(ParquetPart(tuple(groups)))
-                groups, n_pairs = [], 0
-            groups.append((path, number))
-            n_pairs += rows
-    if groups:
-        parts.append(ParquetPart(tuple(groups)))
-    if not parts:
-        raise DataError("got Parquet files without rows; expected pairs.")
-    return parts
+    try:
+        with pq.ParquetFile(path) as file:
+            metadata = file.metadata
+            names = set(file.schema_arrow.names)
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(
+            f"got {path}, which is no whole Parquet file ({_short(error)}); expected one: write it"
+            " again."
+        ) from None
+    _refuse_missing(columns, names, path)
+    return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
 
 
 def _refuse_missing(columns: list[str], names: set[str], path: str) -> None:
