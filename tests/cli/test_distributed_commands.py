@@ -17,8 +17,10 @@ import tables_made  # noqa: E402
 from tables_made import FIT_GAMES, FIT_RECORDS  # noqa: E402
 
 from pairity.cli.app import main  # noqa: E402
+from pairity.cli.parquet_pairs import ParquetPairs  # noqa: E402
+from pairity.distributed.predict import label_column  # noqa: E402
 from pairity.files import read_model_file  # noqa: E402
-from pairity.tables import read_table, write_table  # noqa: E402
+from pairity.tables import Columns, Objects, read_table, write_table  # noqa: E402
 
 WITH_PLAYERS = [*FIT_GAMES, "--objects", "players.csv", "--id", "name"]
 CLOSE = ["--learner", "logistic", "--tol", "1e-6"]
@@ -161,6 +163,42 @@ def test_numbers_and_features_of_pairs(place, address):
     found = predictions(place / "out")
     assert list(found.columns) == ["white", "black", "value"]
     assert np.abs(found["value"] - read_table(place / "games.csv")["margin"]).mean() < 0.2
+
+
+def test_ids_as_they_stand_in_a_file(tmp_path):
+    """Texts of ids become the type of the column, where they are texts of that type."""
+    path = tmp_path / "pairs.parquet"
+    columns = Columns("a", "b")
+    for column, texts, expected in (
+        ([7, 8], ["7", "007", "x", "-3"], [7, "007", "x", -3]),
+        (["7", "8"], ["7", "007"], ["7", "007"]),
+        (pd.Categorical(["7", "8"]), ["7", "x"], ["7", "x"]),
+        ([0.5, 7.0], ["0.5", "7", "1e", "inf"], [0.5, 7.0, "1e", "inf"]),
+        ([True, False], ["True"], ["True"]),
+    ):
+        pd.DataFrame({"a": column, "b": column}).to_parquet(path)
+        ids = np.array(texts, dtype=object)
+        found = ParquetPairs([path], columns).ids_as_here(Objects(ids, ids, None, "objects"))
+        assert [(type(value), value) for value in found] == [(type(x), x) for x in expected]
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "names", "expected"),
+    [
+        ([-1, 1, 0], [-1, 1], None, [-1, 1, 0]),
+        ([0.0, 1.0, 0.5], [0, 1], None, [0, 1, None]),
+        ([0.0, 1.0, 0.5], [False, True], None, [False, True, None]),
+        (["no", "yes", "tie"], ["no", "yes"], None, ["no", "yes", "tie"]),
+        ([-1, 1, 0], [-1, 1], ["no", "yes"], ["no", "yes", "tie"]),
+        ([-1, 1, 0], [-1, 1], [1, 0], [1, 0, None]),
+        ([-1, 1, 0], [-1, 0, 1], ["lost", "drawn", "won"], ["lost", "won", "drawn"]),
+    ],
+)
+def test_labels_are_of_one_type_with_and_without_ties(labels, classes, names, expected):
+    classes = np.array(classes)
+    found = label_column(np.array(labels), classes, names)
+    assert found.to_pylist() == expected
+    assert found.type == label_column(np.array(labels)[:2], classes, names).type
 
 
 # Checkpoints ------------------------------------------------------------------------------------

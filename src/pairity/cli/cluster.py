@@ -21,6 +21,7 @@ __all__ = ["check_address", "workers_of"]
 
 #: Seconds that a scheduler, and the first of its workers, may take to answer.
 _PATIENCE = 10
+_TALKERS = ("asyncio", "distributed", "tornado")
 
 
 def check_address(address: str) -> None:
@@ -48,8 +49,8 @@ def workers_of(address: str) -> Iterator[Any]:
             "got --distributed without Dask; expected it: pip install 'pairity[distributed]'."
         ) from None
     lost = distributed.KilledWorker, distributed.comm.CommClosedError, CancelledError
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with ExitStack() as stack:
+        stack.enter_context(_quiet_loggers())
         client = stack.enter_context(_client(address))
         _refuse_strangers(client, address)
         try:
@@ -81,6 +82,21 @@ def _client(address: str) -> Iterator[Any]:
                 ) from None
             stack.enter_context(client)
         yield client
+
+
+@contextmanager
+def _quiet_loggers() -> Iterator[None]:
+    """No lines of Dask on standard error: what goes wrong comes back as an exception."""
+    known = logging.root.manager.loggerDict
+    loggers = [logging.getLogger(name) for name in known if name.partition(".")[0] in _TALKERS]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 @contextmanager

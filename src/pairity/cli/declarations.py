@@ -113,7 +113,7 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
 @options.objects_table
 @options.id_column(None)
 @options.distributed
-@options.output_path("predictions: a table, or with --distributed a new folder of tables,")
+@options.output_path("Table of predictions to write, or with --distributed a new folder of tables.")
 @options.config
 @options.force
 @options.as_json

@@ -93,11 +93,9 @@ def output_file(what: str) -> Any:
     )
 
 
-def output_path(what: str) -> Any:
+def output_path(help_text: str) -> Any:
     """``--output PATH``, a file or a folder, always to be given."""
-    return click.option(
-        "--output", type=PLACE, required=True, metavar="PATH", help=f"Where {what} go."
-    )
+    return click.option("--output", type=PLACE, required=True, metavar="PATH", help=help_text)
 
 
 def id_column(default: str | None) -> Any:
