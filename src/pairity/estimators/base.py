@@ -101,7 +101,7 @@ class PairMachine(BaseEstimator):
         if self.solver != "auto":
             return self.solver == "low_rank"
         suits = "low_rank" in self._solvers and data.parity is not None and self.callback is None
-        return suits and is_approximated(data.kernel)
+        return suits and is_approximated(as_kernel(self.kernel))
 
     def _keep_low_rank(self, kernel: Kernel, objects: ObjectTable, found: LowRankFit) -> None:
         """Store a model without support pairs."""

@@ -25,7 +25,7 @@ from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.constructions import Balanced, SkewBalanced
 from pairity.kernels.expansion import Factor, Monomial, expand, parity_of
-from pairity.kernels.nystroem import Approximated, LandmarkFeatures
+from pairity.kernels.nystroem import Approximated, LandmarkFeatures, Nystroem
 from pairity.operators.factors import explicit_features
 from pairity.pairs import Pairs
 from pairity.parity import Parity
@@ -73,8 +73,9 @@ class Form:
 
 
 def is_approximated(kernel: Kernel) -> bool:
-    """Whether a fitted kernel was wrapped in Nystroem, which asks for a low-rank model."""
-    return any(isinstance(inner, Approximated | LandmarkFeatures) for inner in kernel.walk())
+    """Whether a kernel is wrapped in Nystroem, or was before it was fitted: a low-rank model."""
+    kinds = Nystroem | Approximated | LandmarkFeatures
+    return any(isinstance(inner, kinds) for inner in kernel.walk())
 
 
 def read_form(

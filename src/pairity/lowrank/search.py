@@ -54,20 +54,22 @@ def root(slope: Slope, step: float, flat: float) -> float:
     """Where a rising function is 0 up to ``flat``: steps that double, then false positions.
 
     An end that stays where it is twice in a row counts half (the Illinois rule), so that both
-    ends move.
+    ends move; after a position that has not halved the interval comes its middle.
     """
     at_start = slope(0.0)
     if abs(at_start) <= flat:
         return 0.0
     direction = -float(np.sign(at_start))
     ends, values = [0.0, np.inf], [at_start, 0.0]  # with the sign of the start, and beyond the root
-    last = 0
+    last, halved = 0, True
     for _ in range(_MOST_POSITIONS):
-        bracketed = np.isfinite(ends[1])
-        if bracketed:
+        bracketed, before = np.isfinite(ends[1]), abs(ends[1] - ends[0])
+        if not bracketed:
+            position, step = ends[0] + direction * step, 2.0 * step
+        elif halved:
             position = (ends[0] * values[1] - ends[1] * values[0]) / (values[1] - values[0])
         else:
-            position, step = ends[0] + direction * step, 2.0 * step
+            position = 0.5 * (ends[0] + ends[1])
         here = slope(position)
         if abs(here) <= flat:
             return position
@@ -75,5 +77,5 @@ def root(slope: Slope, step: float, flat: float) -> float:
         ends[side], values[side] = position, here
         if bracketed and side == last:
             values[1 - side] *= 0.5
-        last = side
+        last, halved = side, not bracketed or abs(ends[1] - ends[0]) <= 0.5 * before
     return ends[0]
