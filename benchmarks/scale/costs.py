@@ -2,11 +2,11 @@
 
 A pass (decisions and all sums) over n pairs of m objects with r features on w workers takes
 
-    seconds = a n r / w + b m r^2 + d
+    seconds = n (a + b r) / w + c m r^2
 
-a: two inner products of a pair's features (gathered rows: memory, not arithmetic, is the limit);
-b: the products ``Phi W`` and ``Phi' (S Phi)``, which every worker does for itself; d: the round trips
-of tasks.  The three constants are fitted to the measured passes.
+a: for every pair, rows of features from places in memory that no cache foresees, and its loss; b: two
+inner products of features; c: the products ``Phi W`` and ``Phi' (S Phi)``, which every worker does for
+itself.  The three constants are fitted to the measured passes.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Costs:
-    per_pair: float  # a, seconds for one pair and one feature
-    per_object: float  # b, seconds for one object and one pair of features
-    fixed: float  # d, seconds
+    per_pair: float  # a, seconds
+    per_feature: float  # b, seconds for one pair and one feature
+    per_object: float  # c, seconds for one object and one pair of features
 
     def seconds(self, pairs: float, objects: float, rank: float, workers: float) -> float:
         """Time of one pass."""
-        shared = self.per_pair * pairs * rank / workers
-        return shared + self.per_object * objects * rank**2 + self.fixed
+        shared = pairs * (self.per_pair + self.per_feature * rank) / workers
+        return shared + self.per_object * objects * rank**2
 
 
 def terms(row: dict) -> list[float]:
-    pairs, objects, rank = row["pairs"], row["objects"], row["rank"]
-    return [pairs * rank / row["workers"], objects * rank**2, 1.0]
+    share = row["pairs"] / row["workers"]
+    return [share, share * row["rank"], row["objects"] * row["rank"] ** 2]
 
 
 def fit(rows: list[dict]) -> Costs:

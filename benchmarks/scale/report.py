@@ -151,22 +151,22 @@ def _billion(found: dict) -> list[str]:
         largest["pairs"], largest["objects"], largest["rank"], largest["workers"]
     )
     a_pass = constants.seconds(**BILLION)
-    hours = a_pass * work / 3600.0
+    minutes = a_pass * work / 60.0
     sizes = BILLION["pairs"], BILLION["objects"], BILLION["rank"], BILLION["workers"]
     memory = costs.memory_bytes(*sizes) / 1e9
     traffic = costs.traffic_bytes(BILLION["rank"], BILLION["workers"]) / 1e6
+    dollars = minutes / 60.0 * BILLION["workers"] * PRICE
     facts = [
-        ["a (pair and feature)", f"{constants.per_pair:.2e} s"],
-        ["b (object and pair of features)", f"{constants.per_object:.2e} s"],
-        ["d (round trips)", f"{constants.fixed:.2f} s"],
+        ["a, a pair", f"{1e6 * constants.per_pair:.2f} microseconds"],
+        ["b, a pair and a feature", f"{1e9 * constants.per_feature:.2f} nanoseconds"],
+        ["c, an object and a pair of features", f"{1e9 * constants.per_object:.3f} nanoseconds"],
         ["work of the fit above, in passes", f"{work:.0f}"],
         ["a pass over 10^9 pairs of 10^6 objects, r = 256, 100 workers", f"{a_pass:.0f} s"],
-        ["the fit to a gap of 1e-2", f"{hours:.1f} hours"],
+        ["the same work as the fit above", f"{minutes:.1f} minutes"],
         ["memory of a worker", f"{memory:.1f} GB"],
         ["sent in a pass", f"{traffic:.0f} MB"],
-        [f"price at {PRICE:.2f} dollars a core and hour",
-         f"{hours * BILLION['workers'] * PRICE:.0f} dollars"],
-    ]  # fmt: skip
+        [f"price at {PRICE:.2f} dollars a core and hour (assumed)", f"{dollars:.2f} dollars"],
+    ]
     return ["### The cost model, and 10^9 pairs", "", *markdown_table(["", ""], facts)]
 
 
