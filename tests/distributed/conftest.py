@@ -1,6 +1,7 @@
 """One small cluster for all tests here, and pairs written to Parquet."""
 
 import os
+from contextlib import contextmanager
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -10,8 +11,8 @@ import pytest
 pytest.importorskip("distributed", reason="the extra pairity[distributed] is not installed")
 
 
-@pytest.fixture(scope="session")
-def client():
+@contextmanager
+def small_cluster():
     from distributed import Client, LocalCluster
 
     with (
@@ -24,6 +25,19 @@ def client():
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def client():
+    with small_cluster() as client:
+        yield client
+
+
+@pytest.fixture
+def own_client():
+    """A cluster whose workers may be killed."""
+    with small_cluster() as client:
         yield client
 
 

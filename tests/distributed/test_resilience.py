@@ -24,24 +24,6 @@ def machine(problem, **options):
     return PairSVC(problem.symmetry, kernel, C=0.05, tol=1e-3, **options)
 
 
-@pytest.fixture
-def own_client():
-    """A cluster whose workers may be killed."""
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
-            memory_limit="1GiB",
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
 def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_path, monkeypatch):
     expected = machine(problem).fit(problem.dataset(own_client), "label")
     assert expected.n_iter_ >= 3

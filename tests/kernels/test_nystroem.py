@@ -278,7 +278,7 @@ def test_group_kernels_stay_exact():
         ({"kernel": cases.rows_dot}, "for Nystroem; expected a kernel"),
         ({"kernel": np.eye(2)}, "for Nystroem; expected a kernel"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_bad_parameters_are_refused_at_once_and_again_before_a_fit(arguments, sentence):
     with pytest.raises(KernelError, match=sentence):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,60 +23,26 @@ from pairity.kernels.features import Features, Matrix
 from pairity.kernels.landmark_features import FeatureError, LandmarkFeatures
 from pairity.kernels.landmarks import WAYS
 from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
-from pairity.kernels.scaling import Scaling
 from pairity.kernels.standardized import OnRescaled
+from pairity.kernels.wrapped_atoms import WrappedAtoms
 from pairity.pairs import Pairs
 
 __all__ = ["Approximated", "FeatureError", "LandmarkFeatures", "Nystroem", "approximation_errors"]
 
 
 @dataclass(frozen=True)
-class _LandmarkAtoms:
+class _LandmarkAtoms(WrappedAtoms):
     """Atoms whose object kernels are replaced by landmark features, where there are some."""
 
-    inner: Atoms
     features: tuple[LandmarkFeatures, ...]
 
-    @property
-    def n_symmetric(self) -> int:
-        return self.inner.n_symmetric
-
-    @property
-    def n_antisymmetric(self) -> int:
-        return self.inner.n_antisymmetric
+    wrapper = "Nystroem"
+    instead = "leave Nystroem out, or use Product(Nystroem(k1)) with a kernel k1 of objects"
 
     def objects(self, kernel: Kernel) -> Edges:
+        """Landmark features in the place of the kernel."""
         found = (features for features in self.features if _alike(features.kernel, kernel))
         return self.inner.objects(next(found, kernel))
-
-    def symmetric(self, kernel: Kernel) -> Any:
-        return self.inner.symmetric(kernel)
-
-    def antisymmetric(self, kernel: Kernel) -> Any:
-        return self.inner.antisymmetric(kernel)
-
-    def derived(
-        self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
-    ) -> Any:
-        return self.inner.derived(kernel, parts, scaling)
-
-    def rows(self, kernel: Kernel) -> Any:
-        raise KernelError(
-            f"got Nystroem around {kernel!r}, a kernel of whole rows; expected one made of object"
-            " kernels: leave Nystroem out, or use Product(Nystroem(k1)) with a kernel k1 of objects."
-        )
-
-    def known(self, kernel: Kernel) -> Any:
-        raise KernelError(
-            f"got Nystroem around {kernel!r}, which knows its pairs; expected a kernel of features:"
-            " leave Nystroem out."
-        )
-
-    def swap_left(self) -> _LandmarkAtoms:
-        return replace(self, inner=self.inner.swap_left())
-
-    def swap_right(self) -> _LandmarkAtoms:
-        return replace(self, inner=self.inner.swap_right())
 
 
 def _alike(one: Any, two: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, Edges
 from pairity.kernels.features import Features, Matrix, NamedObjects
 from pairity.kernels.scaling import SCALES, Scaling, rescaled
+from pairity.kernels.wrapped_atoms import WrappedAtoms
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.validation import check_choice
@@ -76,58 +77,38 @@ class OnRescaled(Kernel):
 
 
 @dataclass(frozen=True)
-class _RescaledAtoms:
+class _RescaledAtoms(WrappedAtoms):
     """Atoms whose features are rescaled before a kernel compares them."""
 
-    inner: Atoms
     scaling: Scaling
 
-    @property
-    def n_symmetric(self) -> int:
-        return self.inner.n_symmetric
-
-    @property
-    def n_antisymmetric(self) -> int:
-        return self.inner.n_antisymmetric
+    wrapper = "Standardized"
+    instead = "standardise the objects with ObjectTransformer(StandardScaler()) instead"
 
     def objects(self, kernel: Kernel) -> Edges:
+        """The kernel on rescaled objects."""
         scaling = self.scaling
         return self.inner.objects(OnRescaled(kernel, scaling.object_shift, scaling.object_factor))
 
     def symmetric(self, kernel: Kernel) -> Any:
+        """The kernel on rescaled features."""
         scaling = self.scaling
         return self.inner.symmetric(
             OnRescaled(kernel, scaling.symmetric_shift, scaling.symmetric_factor)
         )
 
     def antisymmetric(self, kernel: Kernel) -> Any:
+        """The kernel on rescaled features, which stay centred at 0."""
         factor = self.scaling.antisymmetric_factor
         return self.inner.antisymmetric(OnRescaled(kernel, scaling_origin(factor), factor))
 
     def derived(
         self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
     ) -> Any:
+        """The kernel on features derived from rescaled ones."""
         if scaling is not None:
             raise KernelError(_TWICE)
         return self.inner.derived(kernel, parts, self.scaling)
-
-    def rows(self, kernel: Kernel) -> Any:
-        raise KernelError(
-            f"got Standardized around {kernel!r}, a kernel of whole rows; expected one made of object"
-            " kernels: standardise the objects with ObjectTransformer(StandardScaler()) instead."
-        )
-
-    def known(self, kernel: Kernel) -> Any:
-        raise KernelError(
-            f"got Standardized around {kernel!r}, which knows its pairs; expected a kernel of"
-            " features: leave Standardized out."
-        )
-
-    def swap_left(self) -> _RescaledAtoms:
-        return replace(self, inner=self.inner.swap_left())
-
-    def swap_right(self) -> _RescaledAtoms:
-        return replace(self, inner=self.inner.swap_right())
 
 
 _TWICE = "got Standardized inside Standardized; expected one of them."
