@@ -64,7 +64,7 @@ def describe_model(model: Any) -> dict[str, Any]:
             "primal": float(certificate.primal),
             "dual": -float(certificate.dual),
             "relative gap": float(certificate.relative_gap),
-            "KKT violation": float(certificate.violation),
+            certificate.measure: float(certificate.violation),
             "tolerance": float(certificate.tol),
         }
     return found

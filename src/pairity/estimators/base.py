@@ -40,7 +40,7 @@ class PairMachine(BaseEstimator):
     """Base of estimators that solve one of the paper's problems.
 
     A subclass stores the parameters named here in its constructor, says how its problem is solved
-    (:meth:`_train`), reads its targets in ``fit`` and calls :meth:`_solve` with their losses.
+    (:meth:`_train`), reads its targets in ``fit`` and calls :meth:`_finish` with their losses.
     """
 
     symmetry: str
@@ -83,10 +83,6 @@ class PairMachine(BaseEstimator):
         seen = pairs[loss.counted] if len(loss) == len(pairs) else pairs
         kernel = as_kernel(self.kernel).detached().fitted_to(seen)
         return TrainingSet(pairs, loss, parity, kernel, project(kernel, parity, pairs))
-
-    def _solve(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> None:
-        """Project the kernel, train, and keep the model with its certificate."""
-        self._finish(self._training_set(pairs, loss, parity))
 
     def _finish(self, data: TrainingSet[Any]) -> None:
         """Train and keep what was found: support pairs, or the parameters of a low-rank model."""
@@ -167,11 +163,13 @@ class PairMachine(BaseEstimator):
         if self.verbose:
             say(f"{self.n_iter_} steps; {certificate}")
         if not certificate.holds:
+            kkt = ""
+            if certificate.measure != "relative gap":
+                kkt = f"{certificate.measure} {certificate.violation:.3g}, "
             warnings.warn(
-                f"{type(self).__name__} did not reach tol={self.tol:g} ({reason}): KKT violation"
-                f" {certificate.violation:.3g}, duality gap {certificate.gap:.3g}"
-                f" ({certificate.relative_gap:.2e} of the objective). The model is usable within"
-                f" that gap; {self._remedy}.",
+                f"{type(self).__name__} did not reach tol={self.tol:g} ({reason}): {kkt}duality gap"
+                f" {certificate.gap:.3g} ({certificate.relative_gap:.2e} of the objective). The model"
+                f" is usable within that gap; {self._remedy}.",
                 ConvergenceWarning,
                 stacklevel=5,
             )

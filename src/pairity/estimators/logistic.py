@@ -48,14 +48,16 @@ class PairLogistic(TwoProbabilities, PairClassifier):
         Weight of the loss on the full set I; the halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Whether coefficients are given on J, or on the rows followed by their mirror images.
-    solver : {"auto", "newton"}
-        Newton's method; up to 5,000 pairs its systems are factored, from there on solved by
-        conjugate gradients.
+    solver : {"auto", "newton", "low_rank"}
+        "newton" is Newton's method on dual variables: up to 5,000 pairs its systems are
+        factored, from there on solved by conjugate gradients.  "low_rank" is Newton's method on
+        the parameters of few object features, as in :class:`~pairity.PairSVC`; "auto" takes it
+        for kernels in :class:`~pairity.kernels.Nystroem`.
     memory_limit : float, optional
         Megabytes that a fit may use; a share of what is free by default.
     tol : float
         Largest difference allowed between a dual variable, over its bound, and the probability
-        that it stands for.
+        that it stands for; of "low_rank" the largest duality gap, relative to the objective.
     max_iter : int
         Newton steps allowed; -1 for 200.
     class_weight : dict, "balanced" or None
@@ -77,6 +79,8 @@ class PairLogistic(TwoProbabilities, PairClassifier):
     ----------
     classes_, dual_coef_, support_, support_pairs_, intercept_, objective_, certificate_, n_iter_
         As in :class:`~pairity.PairSVC`; every row is a support row.
+    approximation_ : tuple of FeatureError
+        Of low-rank models, which have no support rows, as in :class:`~pairity.PairSVC`.
 
     Examples
     --------
@@ -147,7 +151,7 @@ class PairLogistic(TwoProbabilities, PairClassifier):
         pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
         counted = np.flatnonzero(weights > 0)
         loss = Logistic(signs[counted], float(self.C) * weights[counted])
-        self._solve(pairs[counted], loss, parity)
+        self._finish(self._training_set(pairs[counted], loss, parity))
         self._renumber(counted, len(pairs))
         return self
 

@@ -61,15 +61,18 @@ class PairRidge(PairRegressor):
         Whether to store the residual of every pair by a model fitted without it.
     training_set : {"halved", "full"}
         Whether coefficients are given on J, or on the rows followed by their mirror images.
-    solver : {"auto", "spectral", "dense", "cg"}
+    solver : {"auto", "spectral", "dense", "cg", "low_rank"}
         "spectral" is the closed form on complete sets, "dense" one Cholesky factorisation, "cg"
-        conjugate gradients.
+        conjugate gradients.  "low_rank" finds the parameters of few object features, as in
+        :class:`~pairity.PairSVC`; "auto" takes it for kernels in
+        :class:`~pairity.kernels.Nystroem`.
     memory_limit : float, optional
         Megabytes that a fit may use; a share of what is free by default.
     tol : float
-        Relative residual at which conjugate gradients stop.
+        Relative residual at which conjugate gradients stop; of "low_rank" the largest duality
+        gap, relative to the objective.
     max_iter : int
-        Iterations allowed; -1 for 10,000.
+        Iterations allowed; -1 for 10,000 (200 steps of Newton's method for "low_rank").
     n_symmetric, n_antisymmetric : int
         Numbers of group feature columns, when plain rows are given instead of
         :class:`~pairity.Pairs`.
@@ -94,6 +97,8 @@ class PairRidge(PairRegressor):
         Coefficients on J for each of ``alphas``.
     objective_, certificate_, n_iter_
         As in :class:`~pairity.PairSVC`; the violation is the relative residual.
+    approximation_ : tuple of FeatureError
+        Of low-rank models, which have no coefficients of pairs, as in :class:`~pairity.PairSVC`.
 
     Examples
     --------
@@ -194,6 +199,11 @@ class PairRidge(PairRegressor):
                 raise ValueError(f"got alphas={self.alphas!r}; expected a list of numbers above 0.")
             for value in values.tolist():
                 check_positive(value, "alphas")
+        if self.solver == "low_rank" and (self.alphas is not None or self.leave_one_out):
+            raise ValueError(
+                "got alphas or leave_one_out with solver='low_rank'; expected another solver, whose"
+                " factors give the residuals: choose alpha by PairRidgeCV or GridSearchCV."
+            )
         if self.callback is not None and self.solver in ("spectral", "dense"):
             raise ValueError(
                 f"got a callback with solver={self.solver!r}; expected solver='cg' or 'auto': a"

@@ -41,11 +41,15 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting"}
+    solver : {"auto", "smo", "chunking", "splitting", "low_rank"}
         "smo" is sequential minimal optimisation, "chunking" works on thousands of pairs at a
-        time, "splitting" on the grid of all pairs of objects (tensor-like kernels).  "auto"
-        chooses by size, density, kernel and memory, and says so when verbose.  All reach the
-        same certificate.
+        time, "splitting" on the grid of all pairs of objects (tensor-like kernels).  "low_rank"
+        is for kernels of few object features phi: it finds ``f(a, b) = phi_a' W phi_b`` and
+        linear terms by Newton's method, in O(m r^2 + n r) for each pass over n pairs of m
+        objects with r features, and keeps no support pairs.  "auto" takes it for kernels in
+        :class:`~pairity.kernels.Nystroem` (with a symmetry and without a callback), else chooses
+        among the others by size, density, kernel and memory, and says so when verbose.  All
+        others reach the same certificate.
     selection : {"second_order", "first_order"}
         Working-set rule: largest decrease, or the maximal violating pair (26).
     iterates : {"mirrored", "averaged", "free"}
@@ -62,9 +66,11 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         "mixed" lets "splitting" work in single precision; the finish is in double precision
         either way.
     tol : float
-        Largest violation of the KKT conditions allowed, as in scikit-learn's SVC.
+        Largest violation of the KKT conditions allowed, as in scikit-learn's SVC; of "low_rank"
+        the largest duality gap, relative to the objective.
     max_iter : int
-        Steps allowed; -1 for no limit but a very large one.
+        Steps allowed; -1 for no limit but a very large one (200 of Newton's method for
+        "low_rank").
     class_weight : dict, "balanced" or None
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
     tie_label : object
@@ -74,7 +80,8 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         Numbers of group feature columns, when plain rows ``[x_a | x_ab | x~_ab | x_b]`` are
         given instead of :class:`~pairity.Pairs`.
     warm_start : bool
-        Start from the last solution when :meth:`fit` is called again with as many rows.
+        Start from the last solution when :meth:`fit` is called again with as many rows ("low_rank"
+        starts anew).
     callback : callable
         Called with an :class:`~pairity.solvers.problem.Iterate` after every step; returning
         something true stops the fit.
@@ -99,6 +106,10 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         Steps taken.
     support_pairs_ : Pairs
         The support pairs.
+    approximation_ : tuple of FeatureError
+        Low-rank models alone, in the place of ``support_``, ``support_pairs_`` and
+        ``dual_coef_``: what landmark features lose of each object kernel on the training objects
+        (empty for kernels whose own features are few).
 
     Examples
     --------
@@ -173,5 +184,5 @@ class PairSVC(PairClassifier, SupportVectorMachine):
             recipe = LossRecipe("hinge", float(self.C))
             return fit_from_dataset(self, X, y, sample_weight, recipe)
         pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
-        self._solve(pairs, hinge(signs, float(self.C) * weights), parity)
+        self._finish(self._training_set(pairs, hinge(signs, float(self.C) * weights), parity))
         return self

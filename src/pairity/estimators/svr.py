@@ -46,13 +46,14 @@ class PairSVR(PairRegressor, SupportVectorMachine):
         Errors up to this cost nothing; 0 is the absolute error.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting"}
+    solver : {"auto", "smo", "chunking", "splitting", "low_rank"}
         As in :class:`~pairity.PairSVC`; pairs that were observed with several different targets
         are not for "splitting", which then leaves all the work to "chunking".
     selection, iterates, shrinking, cache_size, memory_limit, precision, max_iter
         As in :class:`~pairity.PairSVC`.
     tol : float
-        Largest violation of the KKT conditions allowed, in units of the targets.
+        Largest violation of the KKT conditions allowed, in units of the targets; of "low_rank"
+        the largest duality gap, relative to the objective.
     n_symmetric, n_antisymmetric : int
         Numbers of group feature columns, when plain rows ``[x_a | x_ab | x~_ab | x_b]`` are
         given instead of :class:`~pairity.Pairs`.
@@ -80,6 +81,8 @@ class PairSVR(PairRegressor, SupportVectorMachine):
         Steps taken.
     support_pairs_ : Pairs
         The support pairs.
+    approximation_ : tuple of FeatureError
+        Of low-rank models, which have no support pairs, as in :class:`~pairity.PairSVC`.
 
     Examples
     --------
@@ -153,7 +156,7 @@ class PairSVR(PairRegressor, SupportVectorMachine):
             return fit_from_dataset(self, X, y, sample_weight, recipe)
         pairs, targets, weights, parity = self._read_training(X, y, sample_weight)
         loss = epsilon_insensitive(targets, float(self.C) * weights, float(self.epsilon))
-        self._solve(pairs, loss, parity)
+        self._finish(self._training_set(pairs, loss, parity))
         return self
 
     def _check_parameters(self) -> None:

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from pairity.estimators.base import PairMachine
 from pairity.estimators.intake import read_pairs
+from pairity.lowrank.model import LowRankModel
 from pairity.model import PairModel
 from pairity.pairs import Pairs
 
@@ -29,6 +30,12 @@ def fitted_function(model: Any, X: Any) -> tuple[PairMachine, PairModel, Pairs]:
         else:
             break
     function = getattr(model, "_model", None)
+    if isinstance(function, LowRankModel):
+        raise ValueError(
+            f"got {type(model).__name__} with a low-rank model, which keeps parameters of features and"
+            " no training pairs; expected a model with support pairs: fit it with another solver, or"
+            " ask permutation_importance, which takes any model."
+        )
     if not isinstance(model, PairMachine) or not isinstance(function, PairModel):
         raise ValueError(
             f"got {model!r}, which holds no fitted function of pairs; expected a fitted PairSVC or"

@@ -20,7 +20,7 @@ from pairity.lowrank.model import LowRankModel
 from pairity.lowrank.newton import NewtonOptions, Outcome, Progress, bounds, minimise
 from pairity.pairs import ObjectTable
 from pairity.solvers.certificate import Certificate
-from pairity.solvers.problem import SolverOptions
+from pairity.solvers.problem import INTERRUPTED, SolverOptions
 from pairity.solvers.training import TrainingSet
 
 __all__ = [
@@ -139,8 +139,10 @@ def start_from_sample(
     rough = replace(
         options, tol=max(10.0 * options.tol, 0.01), start=None, observe=None, report=None
     )
-    found = minimise(LocalEngine(sample, prepared.design), prepared.moments, rough).progress
-    return replace(found, n_iter=0, n_products=0, gap=np.inf, precision="float32")
+    outcome = minimise(LocalEngine(sample, prepared.design), prepared.moments, rough)
+    if outcome.reason == INTERRUPTED:
+        raise KeyboardInterrupt
+    return replace(outcome.progress, n_iter=0, n_products=0, gap=np.inf, precision="float32")
 
 
 def _model(data: TrainingSet[Any], prepared: Prepared, outcome: Outcome) -> LowRankModel:
@@ -210,4 +212,5 @@ def certify_low_rank(engine: Engine, outcome: Outcome, tol: float) -> Certificat
         n_support=sums.n_support,
         n_bounded=sums.n_bounded,
         tol=tol,
+        measure="relative gap",
     )

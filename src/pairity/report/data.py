@@ -73,6 +73,7 @@ class ModelFacts:
     kind: str  # "labels", "draws" or "numbers"
     labels: tuple[str, ...]  # names, the positive one last
     n_support: int
+    features: str = ""  # of objects in low-rank models, and what they lose
 
 
 @dataclass(frozen=True)
@@ -262,6 +263,7 @@ class CertificateFacts:
     violation: float
     tol: float
     holds: bool
+    measure: str = "KKT violation"  # what the violation is
 
 
 @dataclass(frozen=True)

@@ -168,7 +168,12 @@ def _is_identity(pairs: Pairs) -> bool:
 
 
 def influential(subject: Subject, limits: Limits, seed: int) -> tuple[InfluentialPair, ...]:
-    """Training pairs by the mean size of what they add to decisions about a sample of pairs."""
+    """Training pairs by the mean size of what they add to decisions about a sample of pairs.
+
+    None for low-rank models, whose decisions are no sums over training pairs.
+    """
+    if not hasattr(subject.machine, "support_"):
+        return ()
     n = len(subject.pairs)
     rows = _some(np.arange(n), limits.explained, seed)
     sizes = np.abs(contributions(subject.learner, subject.pairs[rows])).mean(axis=0)

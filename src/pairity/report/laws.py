@@ -18,7 +18,7 @@ _TRIED, _ALONE = 2000, 25
 
 
 def certificate_of(subject: Subject) -> CertificateFacts:
-    """Objectives, gap and KKT violation of the fit."""
+    """Objectives, gap and violation of the fit."""
     found = subject.machine.certificate_
     return CertificateFacts(
         primal=float(found.primal),
@@ -27,6 +27,7 @@ def certificate_of(subject: Subject) -> CertificateFacts:
         violation=float(found.violation),
         tol=float(found.tol),
         holds=bool(found.holds),
+        measure=found.measure,
     )
 
 

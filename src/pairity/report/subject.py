@@ -18,6 +18,7 @@ from pairity.estimators.base import PairMachine
 from pairity.estimators.logistic import PairLogistic
 from pairity.exceptions import ConvergenceWarning
 from pairity.explain.fitted import values_of
+from pairity.kernels.nystroem import FeatureError
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.report.data import ModelFacts
@@ -173,8 +174,16 @@ class Subject:
             strength=f"{name} = {shown}",
             kind=self.kind,
             labels=self.class_names,
-            n_support=len(machine.support_),
+            n_support=len(getattr(machine, "support_", range(machine.certificate_.n_support))),
+            features="; ".join(map(_lost, getattr(machine, "approximation_", ()))),
         )
+
+
+def _lost(error: FeatureError) -> str:
+    return (
+        f"{error.n_components:,} similarities to landmarks, which lose {100.0 * error.share:.2g} % of"
+        f" the kernel and at most {100.0 * error.largest:.2g} % of an object"
+    )
 
 
 def read_targets(labels: NDArray[Any], kind: str, classes: tuple[Any, ...]) -> Vector:

@@ -34,7 +34,9 @@ class Certificate:
         bias, by how much the lower end of the bias interval exceeds the upper (the maximal
         violating pair of (26)); without, the largest projected gradient.  Squared loss: the
         relative residual of the linear system.  Logistic loss: the largest difference of a dual
-        variable, over its bound, from the probability it stands for.
+        variable, over its bound, from the probability it stands for.  Low-rank models, of any
+        loss, keep no dual variables: for them it is the duality gap relative to the objective
+        (or to a billionth of the objective of the function 0, if the optimum is less than that).
     bias_low, bias_high : float
         Ends of the interval of optimal biases; both 0 without a bias.
     bias : float
@@ -43,6 +45,8 @@ class Certificate:
         Dual variables other than 0, and at an outer bound.
     tol : float
         Violation that was asked for.
+    measure : str
+        What the violation is: "KKT violation", or "relative gap" of a low-rank model.
     """
 
     primal: float
@@ -56,6 +60,7 @@ class Certificate:
     n_support: int
     n_bounded: int
     tol: float
+    measure: str = "KKT violation"
 
     @property
     def holds(self) -> bool:
@@ -63,10 +68,10 @@ class Certificate:
         return self.violation <= self.tol * (1.0 + 1e-9) + 1e-14
 
     def __str__(self) -> str:
-        return (
-            f"primal {self.primal:.10g}, dual {-self.dual:.10g}, relative gap"
-            f" {self.relative_gap:.2e}, KKT violation {self.violation:.2e} (tol {self.tol:.0e})"
-        )
+        shown = f"relative gap {self.relative_gap:.2e}"
+        if self.measure != "relative gap":
+            shown += f", {self.measure} {self.violation:.2e}"
+        return f"primal {self.primal:.10g}, dual {-self.dual:.10g}, {shown} (tol {self.tol:.0e})"
 
 
 def middle_of(low: float, high: float) -> float:

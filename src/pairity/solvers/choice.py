@@ -55,7 +55,8 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
     if base > limit:
         raise MemoryError(
             f"{n} pairs of {m} objects need about {base:.0f} MB and the memory limit is {limit:.0f}"
-            " MB; expected a smaller problem or a larger memory_limit."
+            " MB; expected a smaller problem, a larger memory_limit, or few features of objects in"
+            " place of their Gram matrix: kernel=Nystroem(kernel, 256)."
         )
     largest_set = _fitting_set(n, limit - base)
     structure = problem.operator.structure
