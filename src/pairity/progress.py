@@ -19,8 +19,8 @@ def say(sentence: str) -> None:
 class Progress:
     """Prints a line every few seconds, with the time left at the present rate of decrease."""
 
-    def __init__(self, tol: float) -> None:
-        self._tol = tol
+    def __init__(self, tol: float, measure: str = "violation") -> None:
+        self._tol, self._measure = tol, measure
         self._started = self._last = time.monotonic()
         self._phase = ""
         self._phase_start = (self._started, math.inf)
@@ -34,7 +34,7 @@ class Progress:
         if now - self._last < _SECONDS_BETWEEN_LINES:
             return
         self._last = now
-        line = f"{now - self._started:.0f} s, {where}, violation {violation:.2e}"
+        line = f"{now - self._started:.0f} s, {where}, {self._measure} {violation:.2e}"
         left = self._seconds_left(now, violation)
         say(line if left is None else f"{line}, about {left:.0f} s left")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ __all__ = ["PairMachine"]
 
 #: Share of the available memory that a fit may use by default.
 _MEMORY_SHARE = 0.6
+#: Steps of Newton's method that ``max_iter=-1`` allows a low-rank model.
+_MOST_NEWTON_STEPS = 200
 
 
 class PairMachine(BaseEstimator):
@@ -55,8 +58,6 @@ class PairMachine(BaseEstimator):
 
     #: What ``solver`` may be, and what ``max_iter=-1`` stands for.
     _solvers: tuple[str, ...] = ("auto",)
-    #: Steps of Newton's method that ``max_iter=-1`` allows a low-rank model.
-    _most_newton_steps = 200
 
     def _check_parameters(self) -> None:
         """Refuse values out of range, each with a sentence."""
@@ -87,7 +88,7 @@ class PairMachine(BaseEstimator):
     def _finish(self, data: TrainingSet[Any]) -> None:
         """Train and keep what was found: support pairs, or the parameters of a low-rank model."""
         if self._is_low_rank(data):
-            found = fit_low_rank(data, self._options(self._most_newton_steps))
+            found = fit_low_rank(data, self._low_rank_options())
             self._keep_low_rank(data.kernel, data.pairs.objects, found)
         else:
             self._keep(data, *self._train(data))
@@ -153,6 +154,11 @@ class PairMachine(BaseEstimator):
             report=Progress(float(self.tol)) if self.verbose else None,
             say=say if self.verbose else None,
         )
+
+    def _low_rank_options(self) -> SolverOptions:
+        """The same for low-rank models, which stop by the relative gap."""
+        report = Progress(float(self.tol), "relative gap") if self.verbose else None
+        return replace(self._options(_MOST_NEWTON_STEPS), report=report)
 
     def _memory_limit(self) -> float:
         if self.memory_limit is None:

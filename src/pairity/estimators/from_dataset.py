@@ -52,7 +52,7 @@ def fit_from_dataset(
         project(kernel, parity, sample)  # refuses what has no such parity
         halved = replace(recipe, strength=2.0 * recipe.strength)  # Theorem 2
         job = Job(kernel, parity, with_bias, halved, signs, factors)
-        result = train(found, client, job, machine._options(machine._most_newton_steps))
+        result = train(found, client, job, machine._low_rank_options())
     widths = sample.n_object_features, sample.n_symmetric, sample.n_antisymmetric
     machine.feature_widths_ = widths
     machine.n_features_in_ = sample.shape[1]
