@@ -87,7 +87,8 @@ def test_every_public_name_is_in_the_reference():
 def test_every_public_module_has_a_page():
     package = Path(pairity.__file__).parent
     outside_the_library = {"cli", "demo", "reproduce", "tables"}
-    inside = {"estimators", "losses", "lowrank", "operators", "solvers"}  # for those who work on Pairity
+    # for those who work on Pairity
+    inside = {"estimators", "losses", "lowrank", "operators", "solvers"}
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
     assert folders - outside_the_library - inside <= set(docstrings.MODULES)
 

@@ -9,7 +9,7 @@ from pairity import Pairs, PairSVC
 from pairity.kernels import Gaussian, Nystroem, Product
 
 N_OBJECTS, N_PAIRS, N_TEST = 2_000, 200_000, 200_000
-SIGMA, C = 4.0, 1.0
+SIGMA, C = 4.0, 0.1
 RANKS = (16, 32, 64, 128, 256, 512)
 
 
@@ -35,7 +35,8 @@ def run() -> dict:
             }
         )
         print(found["ranks"][-1], flush=True)
-    model = PairSVC("antisymmetric", exact_kernel, C)
+    # a tenth of all pairs: splitting was quicker than chunking, which auto would take
+    model = PairSVC("antisymmetric", exact_kernel, C, solver="splitting", tol=1e-2)
     started = time.perf_counter()
     model.fit(pairs, won)
     found["exact"] = {
