@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check format reproduce graphs football quality bench bench-full docs dist clean
+.PHONY: help setup demo test check format reproduce graphs football quality bench bench-full scale docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -51,6 +51,9 @@ quality: $(STAMP)  ## the automatic model beside trees, SVC and others on real t
 bench bench-full: $(STAMP)  ## side by side with peers, ratios first
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks $(BENCH)
+
+scale: $(STAMP)  ## low-rank models: 1 M pairs in one process, 20 M on two workers, about 30 minutes
+	$(BIN)/python -m benchmarks.scale
 
 docs: $(STAMP)  ## the site in build/site; no network once its tools are installed
 	@$(BIN)/python -c 'import material, mkdocs, mkdocstrings_handlers.python' 2> /dev/null || \
