@@ -90,6 +90,7 @@ CANDIDATES = [
     ("ours", 32),
     ("ours", 64),
     ("ours", 128),
+    ("ours", 192),
     ("ours", 256),
     ("SGD", 256),
     ("SGD", 1000),
