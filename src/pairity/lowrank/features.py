@@ -74,7 +74,8 @@ def _explicit(kernel: Kernel, objects: ObjectTable) -> NDArray[np.float64] | sp.
     explicit = kernel.explicit(objects)
     if explicit is None:
         raise KernelError(
-            f"got {kernel!r}, which has no finite number of features; expected a kernel that has, for"
-            " solver='low_rank': wrap it as Nystroem(kernel, 256), or use solver='auto'."
+            f"got {kernel!r}, which has no finite number of features, in a low-rank model; expected"
+            " kernels that have: wrap kernels of features as Nystroem(kernel, 256), leave others out,"
+            " or use another solver."
         )
     return explicit
