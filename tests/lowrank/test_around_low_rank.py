@@ -247,7 +247,12 @@ def test_kernels_without_features_are_named():
 
 
 def test_too_many_objects_for_exact_solvers_name_the_way_out():
+    objects = np.random.default_rng(1).normal(size=(300, 2))
+    ring = Pairs(objects, np.arange(300), (np.arange(300) + 1) % 300)
+    y = np.where(objects[ring.first, 0] > objects[ring.second, 0], 1, -1)
     with pytest.raises(MemoryError, match=r"kernel=Nystroem\(kernel, 256\)"):
-        PairSVC("antisymmetric", "gaussian", memory_limit=0.01).fit(GAMES, WON)
-    model = PairSVC("antisymmetric", Nystroem("gaussian", 4), memory_limit=0.01).fit(GAMES, WON)
-    assert model.certificate_.holds
+        PairSVC("antisymmetric", "gaussian", memory_limit=1.0).fit(ring, y)
+    few = PairSVC("antisymmetric", Nystroem("gaussian", 4), memory_limit=1.0).fit(ring, y)
+    assert few.certificate_.holds
+    with pytest.raises(MemoryError, match=r"300 objects with \d+ features need about 1\.\d+ MB"):
+        PairSVC("antisymmetric", Nystroem("gaussian", 100), memory_limit=1.0).fit(ring, y)
