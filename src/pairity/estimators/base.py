@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -43,7 +44,7 @@ class PairMachine(BaseEstimator):
     """Base of estimators that solve one of the paper's problems.
 
     A subclass stores the parameters named here in its constructor, says how its problem is solved
-    (:meth:`_train`), reads its targets in ``fit`` and calls :meth:`_finish` with their losses.
+    (:meth:`_train`), reads its targets in ``fit`` and calls :meth:`_solve` with their losses.
     """
 
     symmetry: str
@@ -84,6 +85,10 @@ class PairMachine(BaseEstimator):
         seen = pairs[loss.counted] if len(loss) == len(pairs) else pairs
         kernel = as_kernel(self.kernel).detached().fitted_to(seen)
         return TrainingSet(pairs, loss, parity, kernel, project(kernel, parity, pairs))
+
+    def _solve(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> None:
+        """Project the kernel, train, and keep the model with its certificate."""
+        self._finish(self._training_set(pairs, loss, parity))
 
     def _finish(self, data: TrainingSet[Any]) -> None:
         """Train and keep what was found: support pairs, or the parameters of a low-rank model."""
@@ -177,7 +182,7 @@ class PairMachine(BaseEstimator):
                 f" {certificate.gap:.3g} ({certificate.relative_gap:.2e} of the objective). The model"
                 f" is usable within that gap; {self._remedy}.",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=_levels_to_the_caller(),
             )
 
     #: What to do when a fit does not reach its tolerance.
@@ -187,3 +192,11 @@ class PairMachine(BaseEstimator):
         """Values of the fitted function."""
         check_is_fitted(self)
         return self._model.decisions(read_pairs(self, X, reset=False))
+
+
+def _levels_to_the_caller() -> int:
+    """Levels of the stack, from the one that asks, up to the first that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pairity."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -150,7 +150,7 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         self._labelled: NDArray[np.intp] = np.flatnonzero(~rows.unlabelled)
         chosen = self._labelled
         loss = hinge(rows.signs[chosen], float(self.C) * rows.weights[chosen])
-        self._finish(self._training_set(rows.pairs, loss, rows.parity))
+        self._solve(rows.pairs, loss, rows.parity)
         del self._labelled
         return self
 

@@ -151,7 +151,7 @@ class PairLogistic(TwoProbabilities, PairClassifier):
         pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
         counted = np.flatnonzero(weights > 0)
         loss = Logistic(signs[counted], float(self.C) * weights[counted])
-        self._finish(self._training_set(pairs[counted], loss, parity))
+        self._solve(pairs[counted], loss, parity)
         self._renumber(counted, len(pairs))
         return self
 

@@ -184,5 +184,5 @@ class PairSVC(PairClassifier, SupportVectorMachine):
             recipe = LossRecipe("hinge", float(self.C))
             return fit_from_dataset(self, X, y, sample_weight, recipe)
         pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
-        self._finish(self._training_set(pairs, hinge(signs, float(self.C) * weights), parity))
+        self._solve(pairs, hinge(signs, float(self.C) * weights), parity)
         return self

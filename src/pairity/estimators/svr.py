@@ -156,7 +156,7 @@ class PairSVR(PairRegressor, SupportVectorMachine):
             return fit_from_dataset(self, X, y, sample_weight, recipe)
         pairs, targets, weights, parity = self._read_training(X, y, sample_weight)
         loss = epsilon_insensitive(targets, float(self.C) * weights, float(self.epsilon))
-        self._finish(self._training_set(pairs, loss, parity))
+        self._solve(pairs, loss, parity)
         return self
 
     def _check_parameters(self) -> None:

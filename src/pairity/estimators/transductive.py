@@ -163,7 +163,7 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
         self.classes_ = rows.classes
         self._unlabelled, self._weights = rows.unlabelled, rows.weights
         loss = hinge(np.where(rows.unlabelled, 1.0, rows.signs), rows.weights)
-        self._finish(self._training_set(rows.pairs, loss, rows.parity))
+        self._solve(rows.pairs, loss, rows.parity)
         del self._unlabelled, self._weights
         return self
 
