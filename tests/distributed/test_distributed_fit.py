@@ -142,5 +142,5 @@ def test_what_does_not_go_is_refused(client, odd_problem, model, target, message
 
 def test_kernels_without_features_say_what_to_do(client, odd_problem):
     model = PairSVC("antisymmetric", Product(Gaussian(1.0)))
-    with pytest.raises(KernelError, match=r"wrap it as Nystroem\(kernel, 256\)"):
+    with pytest.raises(KernelError, match=r"as Nystroem\(kernel, 256\)"):
         model.fit(odd_problem.dataset(client), "label")

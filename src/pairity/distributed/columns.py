@@ -59,8 +59,8 @@ def encode(part: Part, columns: Columns, index: Any, *, odd: bool) -> Iterator[E
         alone = first == second
         if alone.any() and (odd or antisymmetric[alone].any()):
             raise DataError(
-                f"got row {int(np.argmax(alone))} of {place} that pairs {index[first[alone][0]]!r} with"
-                " itself; expected two objects: an antisymmetric function or feature is 0 there, so"
+                f"got row {int(np.argmax(alone))} of {place} that pairs"
+                f" {_shown(index[first[alone][0]])} with itself; expected two objects: an antisymmetric function or feature is 0 there, so"
                 " drop such rows."
             )
         target = None if columns.target is None else frame[columns.target]
@@ -96,11 +96,17 @@ def _locate(column: Any, name: str, index: Any, place: str) -> NDArray[np.int32]
         row = int(np.argmax(found < 0))
         value = column.iloc[row]
         raise DataError(
-            f"got the id {value!r} ({type(value).__name__}) in row {row}, column {name!r} of {place},"
+            f"got the id {_shown(value)} ({type(value).__name__}) in row {row}, column {name!r} of"
+            f" {place},"
             f" which the objects do not have ({int((found < 0).sum())} such rows there; their ids are"
-            f" like {index[0]!r}); expected every id to name an object: add it or drop the pair."
+            f" like {_shown(index[0])}); expected every id to name an object: add it or drop the pair."
         )
     return found.astype(np.int32)
+
+
+def _shown(value: Any) -> str:
+    """An id as a person would write it."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _missing(column: Any, name: str, place: str) -> str:
