@@ -60,8 +60,8 @@ def encode(part: Part, columns: Columns, index: Any, *, odd: bool) -> Iterator[E
         if alone.any() and (odd or antisymmetric[alone].any()):
             raise DataError(
                 f"got row {int(np.argmax(alone))} of {place} that pairs"
-                f" {_shown(index[first[alone][0]])} with itself; expected two objects: an antisymmetric function or feature is 0 there, so"
-                " drop such rows."
+                f" {_shown(index[first[alone][0]])} with itself; expected two objects: an antisymmetric"
+                " function or feature is 0 there, so drop such rows."
             )
         target = None if columns.target is None else frame[columns.target]
         if target is not None and target.isna().any():
