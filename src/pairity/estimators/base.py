@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.estimators.intake import read_pairs
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels.algebra import Kernel
+from pairity.kernels.centring import fitted_kernel
 from pairity.kernels.classes import project
 from pairity.kernels.nystroem import approximation_errors
 from pairity.kernels.resolve import as_kernel
@@ -83,8 +84,13 @@ class PairMachine(BaseEstimator):
     def _training_set(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> TrainingSet[Any]:
         """Rows and losses with the kernel, before and after its projection."""
         seen = pairs[loss.counted] if len(loss) == len(pairs) else pairs
-        kernel = as_kernel(self.kernel).detached().fitted_to(seen)
+        kernel = fitted_kernel(
+            as_kernel(self.kernel).detached(), seen, parity, has_bias=self._has_bias
+        )
         return TrainingSet(pairs, loss, parity, kernel, project(kernel, parity, pairs))
+
+    #: Whether there is a bias where the parity allows one.
+    _has_bias = True
 
     def _solve(self, pairs: Pairs, loss: Loss, parity: Parity | None) -> None:
         """Project the kernel, train, and keep the model with its certificate."""
@@ -177,10 +183,14 @@ class PairMachine(BaseEstimator):
             kkt = ""
             if certificate.measure != "relative gap":
                 kkt = f"{certificate.measure} {certificate.violation:.3g}, "
+            remedy = self._remedy
+            if certificate.rounding > 0.5 * self.tol or reason == "tolerance reached":
+                reason = f"rounding moves decisions by {certificate.rounding:.3g} or more"
+                remedy = "centre or standardise the features, as kernels.Standardized(kernel) does"
             warnings.warn(
                 f"{type(self).__name__} did not reach tol={self.tol:g} ({reason}): {kkt}duality gap"
                 f" {certificate.gap:.3g} ({certificate.relative_gap:.2e} of the objective). The model"
-                f" is usable within that gap; {self._remedy}.",
+                f" is as good as that gap says; {remedy}.",
                 ConvergenceWarning,
                 stacklevel=_levels_to_the_caller(),
             )

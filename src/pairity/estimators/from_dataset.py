@@ -13,6 +13,7 @@ from pairity.distributed.dataset import PairDataset
 from pairity.distributed.train import Job, Survey, survey, train
 from pairity.estimators.intake import class_factors
 from pairity.estimators.labels import BinaryLabels, read_labels
+from pairity.kernels.centring import fitted_kernel
 from pairity.kernels.classes import project
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.compact import LossRecipe
@@ -48,7 +49,9 @@ def fit_from_dataset(
         found = survey(data, client, y, sample_weight, odd=odd, numeric=numeric)
         signs, factors = (None, {}) if numeric else _read_labels(machine, found, parity)
         sample = found.sample
-        kernel = as_kernel(machine.kernel).detached().fitted_to(sample)
+        kernel = fitted_kernel(
+            as_kernel(machine.kernel).detached(), sample, parity, has_bias=with_bias
+        )
         project(kernel, parity, sample)  # refuses what has no such parity
         halved = replace(recipe, strength=2.0 * recipe.strength)  # Theorem 2
         job = Job(kernel, parity, with_bias, halved, signs, factors)

@@ -17,10 +17,10 @@ from pairity.losses import PiecewiseLinear, hinge
 from pairity.operators.deformed import DeformedOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.parity import Parity
-from pairity.solvers.certificate import Certificate, certify
+from pairity.solvers.certificate import Certificate
 from pairity.solvers.choice import solve
 from pairity.solvers.problem import AnyProblem, Solution
-from pairity.solvers.training import TrainingSet
+from pairity.solvers.training import TrainingSet, solved_and_certified
 from pairity.validation import check_choice, check_count, check_not_negative
 
 __all__ = ["LaplacianPairSVC"]
@@ -182,8 +182,9 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         loss = data.loss.times(factor)
         problem = AnyProblem(operator, loss, data.parity is not Parity.ODD)
         options = self._options(max(10_000_000, 100 * len(data.pairs)))
-        solution = solve(problem, self.solver, options)
-        certificate = certify(problem, solution.theta, options.tol)
+        solution, certificate = solved_and_certified(
+            problem, lambda *args: solve(args[0], self.solver, *args[1:]), options
+        )
         theta = operator.coefficients(solution.theta)
         if self.training_set == "full" and data.parity is not None:
             theta = np.concatenate([theta, data.parity.sign * theta]) / 2.0

@@ -214,7 +214,11 @@ class PairRidge(PairRegressor):
         self, pairs: Pairs, loss: Loss, parity: Parity | None
     ) -> TrainingSet[Squared]:
         data = super()._training_set(pairs, loss, parity)
-        return replace(data, with_bias=bool(self.fit_intercept))
+        return replace(data, with_bias=self._has_bias)
+
+    @property
+    def _has_bias(self) -> bool:  # type: ignore[override]
+        return bool(self.fit_intercept)
 
     def _train(self, data: TrainingSet[Squared]) -> tuple[Solution, Certificate]:
         def solve(

@@ -44,6 +44,9 @@ class Kernel(BaseEstimator):
     reflection: Parity | None = None
     #: Whether k(-x, -z) = k(x, z).
     reflection_invariant: bool = False
+    #: What a shift of x and z by the same row does to k(x, z): nothing ("invariant"), or adding a
+    #: function of x and one of z ("additive"); None if neither is known.
+    translation: str | None = None
     #: What K(ab, dc) is, for a kernel that knows its pairs: EVEN if K(ab, cd), ODD if -K(ab, cd).
     swap_parity: Parity | None = None
     #: Whether the laws of the formula follow from its form, not from a user's word.
@@ -263,6 +266,14 @@ class Sum(Kernel):
         """Whether every term is."""
         return all(term.reflection_invariant for term in self.terms)
 
+    @property
+    def translation(self) -> str | None:  # type: ignore[override]
+        """Additive if one term is and the others are at most that."""
+        effects = {term.translation for term in self.terms}
+        if None in effects:
+            return None
+        return "additive" if "additive" in effects else "invariant"
+
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return " + ".join(map(repr, self.terms))
 
@@ -304,6 +315,12 @@ class EntrywiseProduct(Kernel):
     def reflection_invariant(self) -> bool:  # type: ignore[override]
         """Whether every factor is."""
         return all(factor.reflection_invariant for factor in self.factors)
+
+    @property
+    def translation(self) -> str | None:  # type: ignore[override]
+        """Invariant if every factor is."""
+        invariant = all(factor.translation == "invariant" for factor in self.factors)
+        return "invariant" if invariant else None
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         shown = (f"({f!r})" if isinstance(f, Sum) else repr(f) for f in self.factors)
@@ -351,6 +368,11 @@ class Scaled(Kernel):
         """Those of the kernel, times the root of the factor."""
         rows = self.kernel.explicit(features)
         return None if rows is None else rows * float(np.sqrt(self.factor))
+
+    @property
+    def translation(self) -> str | None:  # type: ignore[override]
+        """That of the kernel."""
+        return self.kernel.translation
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]

@@ -57,6 +57,7 @@ class Linear(Kernel):
 
     reflection = Parity.ODD
     reflection_invariant = True
+    translation = "additive"
 
     def formula(self, atoms: Atoms) -> Any:
         """``<x_a,x_c> + <x_b,x_d> + <x_ab,x_cd> + <x~_ab,x~_cd>``."""
@@ -135,6 +136,7 @@ class Gaussian(Kernel):
     """
 
     reflection_invariant = True
+    translation = "invariant"
 
     def __init__(self, sigma: float | str = 1.0) -> None:
         self.sigma = sigma
@@ -315,7 +317,9 @@ class Callable(Kernel):
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """Values of the function, checked for shape and for NaN."""
-        given: Any = self.function(left, right)
+        given: Any = self.function(
+            left.astype(np.float64, copy=False), right.astype(np.float64, copy=False)
+        )
         values = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
         if values.shape != (left.shape[0], right.shape[0]):
             raise KernelError(

@@ -63,11 +63,23 @@ def squared_distances(left: Features, right: Features) -> Matrix:
     """``|x_i - z_j|^2`` for all i and j."""
     if sp.issparse(left) or sp.issparse(right):
         return _expanded_distances(left, right)
+    if np.longdouble in (left.dtype, right.dtype):
+        return _summed_distances(left, right)
     if left.shape[1] <= _DIRECT_DISTANCE_COLUMNS:
         return cdist(left, right, "sqeuclidean")
     centre = right.mean(axis=0)
     centred = right - centre
     return _expanded_distances(centred if left is right else left - centre, centred)
+
+
+def _summed_distances(left: Matrix, right: Matrix) -> Matrix:
+    """Squares added column by column, in the precision of the features."""
+    distances = np.zeros((len(left), len(right)), dtype=left.dtype)
+    for column in range(left.shape[1]):
+        difference = left[:, column, np.newaxis] - right[:, column]
+        difference *= difference
+        distances += difference
+    return distances
 
 
 def _expanded_distances(left: Features, right: Features) -> Matrix:

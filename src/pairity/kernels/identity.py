@@ -27,6 +27,8 @@ class Identity(Kernel):
     features and of names.  An object that was in no training pair has no effect.
     """
 
+    translation = "invariant"
+
     def formula(self, atoms: Atoms) -> Any:
         """``k(a,c) + k(b,d)`` plus inner products of group features."""
         return concatenated_inner_product(atoms, self)

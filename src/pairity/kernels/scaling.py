@@ -17,7 +17,7 @@ from pairity.kernels.features import Features
 from pairity.pairs import Pairs
 from pairity.validation import as_dense
 
-__all__ = ["SCALES", "Scaling", "rescaled"]
+__all__ = ["SCALES", "Scaling", "moments", "rescaled"]
 
 SCALES = ("auto", "columns", "common")
 #: Spreads of columns further apart than this speak for different units.
@@ -49,27 +49,33 @@ class Scaling:
         one number, as suits pixels, coordinates or principal components; ``"auto"`` takes
         columns where their spreads differ so much that they can hardly share a unit.
         """
-        mean, spread = _moments(pairs.without_unused_objects().objects)
+        mean, spread = moments(pairs.without_unused_objects().objects)
         if scale == "auto":
             scale = "columns" if _differ_in_unit(mean, spread) else "common"
         if scale == "common":
             spread = np.full_like(spread, np.sqrt(np.mean(spread**2)) if len(spread) else 1.0)
         if sp.issparse(pairs.objects):
             mean = np.zeros_like(mean)
-        symmetric_mean, symmetric_spread = _moments(pairs.symmetric)
+        symmetric_mean, symmetric_spread = moments(pairs.symmetric)
         both = np.vstack([pairs.antisymmetric, -pairs.antisymmetric])
         return cls(
             mean,
             _inverse(spread),
             symmetric_mean,
             _inverse(symmetric_spread),
-            _inverse(_moments(both)[1]),
+            _inverse(moments(both)[1]),
         )
 
     @property
     def widths(self) -> tuple[int, int, int]:
         """Numbers of object, symmetric and antisymmetric features."""
         return len(self.object_factor), len(self.symmetric_factor), len(self.antisymmetric_factor)
+
+    @property
+    def rescales(self) -> bool:
+        """Whether it does more than shift."""
+        factors = self.object_factor, self.symmetric_factor, self.antisymmetric_factor
+        return any(bool((factor != 1.0).any()) for factor in factors)
 
     def apply(self, pairs: Pairs) -> Pairs:
         """The pairs with their features rescaled."""
@@ -87,7 +93,7 @@ def rescaled(table: Features, shift: Row, factor: Row) -> Features:
     return (as_dense(table) - shift) * factor
 
 
-def _moments(table: Features) -> tuple[Row, Row]:
+def moments(table: Features) -> tuple[Row, Row]:
     """Mean and spread of the columns over distinct rows."""
     if not table.shape[0] or not table.shape[1]:
         return np.zeros(table.shape[1]), np.ones(table.shape[1])

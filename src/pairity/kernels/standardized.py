@@ -134,7 +134,7 @@ class Rescaled(Kernel):
         return self.kernel.formula(_RescaledAtoms(atoms, self.scaling))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"Standardized({self.kernel!r})"
+        return f"Standardized({self.kernel!r})" if self.scaling.rescales else repr(self.kernel)
 
 
 class Standardized(Kernel):

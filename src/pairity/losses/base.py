@@ -45,6 +45,19 @@ class Loss(Protocol):
     def violation(self, theta: Vector, decisions: Vector) -> float:
         """How far the worst variable is from resting at these decisions (bias included)."""
 
+    @property
+    def unit(self) -> float:
+        """What :meth:`violation` measures decisions in."""
+
+    def snapped(self, theta: Vector) -> Vector:
+        """Variables inside their bounds, and on a bound where only rounding keeps them off it."""
+
+    def room(self, theta: Vector, direction: float) -> Vector:
+        """How far each variable may move in a direction (a signed distance) inside its bounds."""
+
+    def is_free(self, theta: Vector) -> NDArray[np.bool_]:
+        """Which variables are inside their bounds, and so at rest at one decision only."""
+
     def support(self, theta: Vector) -> tuple[int, int]:
         """How many variables are nonzero, and how many sit on an outer bound."""
 

@@ -109,6 +109,22 @@ class Logistic:
         counted = self.weights > 0
         return float(np.max(np.abs(wrong - self._share(theta))[counted], initial=0.0))
 
+    #: Violations are differences of probabilities, which differ less than decisions do.
+    unit = 1.0
+
+    def room(self, theta: Vector, direction: float) -> Vector:
+        """Distance from the upper, or the lower bound."""
+        bound = self.labels * self.weights
+        return np.maximum(bound, 0.0) - theta if direction > 0 else theta - np.minimum(bound, 0.0)
+
+    def snapped(self, theta: Vector) -> Vector:
+        """The same as :meth:`feasible`."""
+        return self.feasible(theta)
+
+    def is_free(self, theta: Vector) -> NDArray[np.bool_]:
+        """All that count."""
+        return self.counted
+
     def support(self, theta: Vector) -> tuple[int, int]:
         """Nonzero variables; no bound is ever reached."""
         return int(np.count_nonzero(theta)), 0

@@ -29,6 +29,10 @@ from pairity.losses.base import Vector
 __all__ = ["PiecewiseLinear", "epsilon_insensitive", "hinge"]
 
 
+#: Distance from a bound, over its size (from 0, over the largest variable), that is but rounding.
+_ROUNDING = 1e-13
+
+
 @dataclass(frozen=True)
 class PiecewiseLinear:
     """Bounds of each dual variable, and the decision at which each of its two pieces rests."""
@@ -85,6 +89,20 @@ class PiecewiseLinear:
         """Which variables are inside a piece, and so at rest at one decision only."""
         inside = (theta > self.low) & (theta < self.high)
         return inside & ((theta != 0) | (self.below == self.above))
+
+    #: Violations are differences of decisions.
+    unit = 1.0
+
+    def room(self, theta: Vector, direction: float) -> Vector:
+        """Distance from the upper, or the lower bound."""
+        return self.high - theta if direction > 0 else theta - self.low
+
+    def snapped(self, theta: Vector) -> Vector:
+        """Variables within rounding of 0 or of a bound are put on it."""
+        largest = float(np.abs(theta).max(initial=0.0))
+        theta = np.where(np.abs(theta) <= _ROUNDING * largest, 0.0, theta)
+        theta = np.where(theta >= self.high - _ROUNDING * self.high, self.high, theta)
+        return np.where(theta <= self.low - _ROUNDING * self.low, self.low, theta)
 
     def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
         """Formula (26): largest ``rise - g`` and smallest ``fall - g``; an empty end is infinite."""

@@ -63,6 +63,24 @@ class Squared:
         size = float(np.linalg.norm(self.targets))
         return float(np.linalg.norm(residual)) / (size if size > 0.0 else 1.0)
 
+    @property
+    def unit(self) -> float:
+        """Root of the mean square of the targets."""
+        size = float(np.sqrt(np.mean(self.targets**2))) if len(self) else 0.0
+        return size if size > 0.0 else 1.0
+
+    def room(self, theta: Vector, direction: float) -> Vector:
+        """As far as is wanted: there are no bounds."""
+        return np.full(len(theta), abs(direction))
+
+    def snapped(self, theta: Vector) -> Vector:
+        """The same: there are no bounds."""
+        return theta
+
+    def is_free(self, theta: Vector) -> NDArray[np.bool_]:
+        """All of them."""
+        return np.ones(len(theta), dtype=np.bool_)
+
     def support(self, theta: Vector) -> tuple[int, int]:
         """Nonzero variables; there are no bounds."""
         return int(np.count_nonzero(theta)), 0

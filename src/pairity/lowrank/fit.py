@@ -221,14 +221,13 @@ def certify_low_rank(engine: Engine, outcome: Outcome, tol: float) -> Certificat
     sums = engine.sums(progress.width)
     counted = engine.layout.norm_counted()
     found = bounds(sums, progress.parameters, counted, outcome.least)
-    size = max(abs(found.primal), abs(found.dual), np.finfo(float).tiny)
     bias = engine.layout.bias(progress.parameters)
     return Certificate(
         primal=found.primal,
         dual=-found.dual,
         gap=found.primal - found.dual,
-        relative_gap=(found.primal - found.dual) / size,
-        violation=max(found.gap, 0.0),
+        relative_gap=found.gap,
+        violation=max(found.gap, 0.0) if np.isfinite(found.gap) else np.inf,
         bias_low=bias,
         bias_high=bias,
         bias=bias,

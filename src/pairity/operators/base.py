@@ -55,5 +55,10 @@ class KernelOperator(Protocol):
     def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Matrix times vector."""
 
+    def precise_product(
+        self, rows: NDArray[np.intp], vector: NDArray[np.float64]
+    ) -> NDArray[np.longdouble]:
+        """Some entries of matrix times vector, from the features, in extended precision."""
+
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal."""

@@ -35,7 +35,7 @@ class DeformedOperator:
     is_costly = False
 
     def __init__(self, operator: PairOperator, penalty: Any, chosen: NDArray[np.intp]) -> None:
-        self._chosen = chosen
+        self._operator, self._chosen = operator, chosen
         self.kernel: Kernel = operator.kernel
         self.left: Pairs = operator.left[chosen]
         gram = whole_matrix(operator)
@@ -79,6 +79,12 @@ class DeformedOperator:
     def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Matrix times vector."""
         return self.gram @ vector
+
+    def precise_product(
+        self, rows: NDArray[np.intp], vector: NDArray[np.float64]
+    ) -> NDArray[np.longdouble]:
+        """Some entries of the product, through the plain kernel at all pairs."""
+        return self._operator.precise_product(self._chosen[rows], self.coefficients(vector))
 
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal."""

@@ -15,6 +15,7 @@ from pairity.operators.explicit import BilinearTerm, bilinear_product, bilinear_
 from pairity.operators.gather import gathered_block, gathered_product, rows_per_range
 from pairity.operators.known import KnownTerm, known_term
 from pairity.operators.opaque import add_opaque_product, multiply_by_factors
+from pairity.operators.precise import precise_product
 from pairity.operators.products import (
     CoefficientMatrix,
     products_are_cheaper,
@@ -195,6 +196,13 @@ class PairOperator:
 
         run_in_ranges(multiply, len(left), rows_per_range(len(right)))
         return out
+
+    def precise_product(
+        self, rows: NDArray[np.intp], vector: NDArray[np.float64]
+    ) -> NDArray[np.longdouble]:
+        """Some entries of the product, by the formula, in extended precision."""
+        used = np.flatnonzero(vector)
+        return precise_product(self.kernel, self.left[rows], self.right[used], vector[used])
 
     def diagonal(self) -> NDArray[np.float64]:
         """``K(left_i, right_i)`` for all i."""

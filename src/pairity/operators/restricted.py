@@ -55,6 +55,12 @@ class Resident(_Made):
         """Some rows."""
         return self._matrix[index]
 
+    def precise_product(
+        self, rows: NDArray[np.intp], vector: NDArray[np.float64]
+    ) -> NDArray[np.longdouble]:
+        """Some entries of the product, in extended precision."""
+        return self._operator.precise_product(rows, vector)
+
     def block(
         self,
         rows: NDArray[np.intp] | slice,
@@ -119,11 +125,20 @@ class Restricted(_Made):
         """Matrix times vector."""
         return self.everywhere(vector)[self._chosen]
 
+    def precise_product(
+        self, rows: NDArray[np.intp], vector: NDArray[np.float64]
+    ) -> NDArray[np.longdouble]:
+        """Some entries of the product, in extended precision."""
+        return self._operator.precise_product(self._chosen[rows], self._spread(vector))
+
     def everywhere(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values at all pairs of the operator of coefficients of these pairs."""
+        return self._operator.product(self._spread(vector))
+
+    def _spread(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         spread = np.zeros(self._operator.shape[1])
         spread[self._chosen] = vector
-        return self._operator.product(spread)
+        return spread
 
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal."""

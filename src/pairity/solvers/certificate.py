@@ -5,17 +5,27 @@ model that theta defines, and the KKT conditions: every decision ``g_i + bias`` 
 ``theta_i`` rests.  For the hinge that is
 
     y g + y bias >= 1 where |theta| < C,      y g + y bias <= 1 where |theta| > 0.
+
+Decisions are recomputed from the features in extended precision
+(:mod:`pairity.operators.precise`): all of them where that is cheap, and otherwise those of some
+rows, which tell how much rounding there is in the rest.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairity.solvers.problem import AnyProblem, SomeLoss, Vector
 
-__all__ = ["Certificate", "certify", "middle_of"]
+__all__ = ["Certificate", "certify", "certify_values", "middle_of"]
+
+#: A relative gap below this is narrow, whatever the tolerance.
+_FINEST_GAP = 1e-5
+#: Kernel values that are recomputed in extended precision, and rows at least.
+_PRECISE_ENTRIES, _LEAST_ROWS = 300_000, 6
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,9 @@ class Certificate:
     n_support, n_bounded : int
         Dual variables other than 0, and at an outer bound.
     tol : float
-        Violation that was asked for.
+        Violation, and relative gap, that was asked for.
+    rounding : float
+        Largest difference found between decisions in double and in extended precision.
     measure : str
         What the violation is: "KKT violation", or "relative gap" of a low-rank model.
     """
@@ -60,17 +72,30 @@ class Certificate:
     n_support: int
     n_bounded: int
     tol: float
+    rounding: float = 0.0
     measure: str = "KKT violation"
 
     @property
     def holds(self) -> bool:
-        """Whether the violation is at most the tolerance (with room for rounding)."""
-        return self.violation <= self.tol * (1.0 + 1e-9) + 1e-14
+        """Whether violation with rounding, and relative gap, are at most the tolerance."""
+        return self.is_at_rest and self.gap_is_narrow
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the violation, with what rounding may hide, is at most the tolerance."""
+        return self.violation + self.rounding <= self.tol * (1.0 + 1e-9) + 1e-14
+
+    @property
+    def gap_is_narrow(self) -> bool:
+        """Whether the relative gap is at most the tolerance, or 1e-5 if that is less."""
+        return abs(self.relative_gap) <= max(self.tol, _FINEST_GAP) * (1.0 + 1e-9)
 
     def __str__(self) -> str:
         shown = f"relative gap {self.relative_gap:.2e}"
         if self.measure != "relative gap":
             shown += f", {self.measure} {self.violation:.2e}"
+        if self.rounding > 0.01 * self.tol:
+            shown += f", rounding {self.rounding:.2e}"
         return f"primal {self.primal:.10g}, dual {-self.dual:.10g}, {shown} (tol {self.tol:.0e})"
 
 
@@ -85,13 +110,45 @@ def middle_of(low: float, high: float) -> float:
 
 def certify(problem: AnyProblem[SomeLoss], theta: Vector, tol: float) -> Certificate:
     """Evaluate primal, dual, gap and KKT violation of ``theta``."""
-    loss = problem.loss
+    values, rounding = _recomputed(problem, theta)
+    return replace(certify_values(problem, theta, values, tol), rounding=rounding)
+
+
+def _recomputed(problem: AnyProblem[SomeLoss], theta: Vector) -> tuple[Vector, float]:
+    """``K theta``, and by how much rounding moved it, in the unit of the loss."""
     values = problem.operator.product(theta)
+    rows = _rows_to_recompute(problem, int(np.count_nonzero(theta)))
+    precise = problem.operator.precise_product(rows, theta)
+    apart = float(np.max(np.abs(precise - values[rows]), initial=0.0)) / problem.loss.unit
+    if len(rows) == len(values):
+        values = precise.astype(np.float64)
+    return values, apart
+
+
+def _rows_to_recompute(problem: AnyProblem[SomeLoss], n_support: int) -> NDArray[np.intp]:
+    """All rows where there are few; else those of the largest diagonal, and some spread evenly."""
+    n = len(problem)
+    most = max(_LEAST_ROWS, _PRECISE_ENTRIES // max(1, n_support))
+    if n <= most:
+        return np.arange(n)
+    largest = np.argpartition(-problem.operator.diagonal(), most // 2)[: most // 2]
+    spread = np.linspace(0, n - 1, most - most // 2).astype(np.intp)
+    return np.union1d(largest, spread)
+
+
+def certify_values(
+    problem: AnyProblem[SomeLoss], theta: Vector, values: Vector, tol: float
+) -> Certificate:
+    """The same from known ``values = K theta``, taken at their word."""
+    loss = problem.loss
     low = high = bias = 0.0
-    if problem.has_bias:
+    finite = bool(np.isfinite(theta).all() and np.isfinite(values).all())
+    if problem.has_bias and finite:
         low, high = loss.bias_interval(theta, values)
         bias = middle_of(low, high)
-    if problem.has_bias and low > high:
+    if not finite:
+        violation = np.inf
+    elif problem.has_bias and low > high:
         violation = low - high
     elif problem.has_bias and low < high:
         violation = 0.0
@@ -100,12 +157,15 @@ def certify(problem: AnyProblem[SomeLoss], theta: Vector, tol: float) -> Certifi
     quadratic = 0.5 * float(np.dot(theta, values))
     primal = quadratic + float(np.sum(loss.value(values + bias)))
     dual = quadratic + float(np.sum(loss.conjugate(theta)))
+    gap = primal + dual
+    if problem.has_bias:  # a dual bound holds for sum(theta) = 0 alone: count what is missing
+        gap += abs(float(theta.sum()) * bias)
     n_support, n_bounded = loss.support(theta)
     return Certificate(
         primal=primal,
         dual=dual,
-        gap=primal + dual,
-        relative_gap=(primal + dual) / max(abs(primal), abs(dual), np.finfo(float).tiny),
+        gap=gap,
+        relative_gap=gap / _size_of(primal, dual, loss),
         violation=violation,
         bias_low=low,
         bias_high=high,
@@ -114,3 +174,9 @@ def certify(problem: AnyProblem[SomeLoss], theta: Vector, tol: float) -> Certifi
         n_bounded=n_bounded,
         tol=tol,
     )
+
+
+def _size_of(primal: float, dual: float, loss: SomeLoss) -> float:
+    """What a gap is relative to: the objective, or a billionth of that of the function 0."""
+    of_zero = float(np.sum(loss.value(np.zeros(len(loss)))))
+    return max(abs(primal), abs(dual), 1e-9 * of_zero, np.finfo(float).tiny)

@@ -30,7 +30,7 @@ MOST_DENSE_PAIRS = 5000
 #: Features of the preconditioner at most; fewer for fewer pairs.
 _MOST_MODES = 4096
 _MODES_SHARE = 1 / 64
-#: Share of the trace that every shift can be told apart from.
+#: Share of the size of a matrix that every shift can be told apart from.
 _ROUNDING = 1e-14
 #: Iterations, or else a tolerance, from which on rounding may add up: the residual that the
 #: iteration keeps is then computed anew before it is believed.
@@ -87,10 +87,7 @@ class _Direct:
     """One factorisation for all right sides."""
 
     def __init__(self, gram: NDArray[np.float64], shift: Vector) -> None:
-        try:
-            self._factor = _factor(gram, shift)
-        except LinAlgError:  # the shift is lost in rounding: one that is not
-            self._factor = _factor(gram, shift + _ROUNDING * float(np.trace(gram)))
+        self._factor = _factor_of_nearest(gram, shift)
 
     def solve(
         self,
@@ -102,6 +99,20 @@ class _Direct:
     ) -> Found:
         """Back substitution; nothing to iterate."""
         return Found(cho_solve(self._factor, right, check_finite=False), 1, 0.0)
+
+
+def _factor_of_nearest(
+    gram: NDArray[np.float64], shift: Vector
+) -> tuple[NDArray[np.float64], bool]:
+    """Factor with the shift, or, where rounding made the matrix indefinite, the next that can be."""
+    added, size = 0.0, float(np.linalg.norm(gram))
+    while True:
+        try:
+            return _factor(gram, shift + added * size)
+        except LinAlgError:
+            if not added < 1.0 or not np.isfinite(size):
+                raise
+            added = max(_ROUNDING, 100.0 * added)
 
 
 def _factor(gram: NDArray[np.float64], shift: Vector) -> tuple[NDArray[np.float64], bool]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -43,12 +43,17 @@ __all__ = [
     "SolverOptions",
     "SomeLoss",
     "Vector",
+    "balanced",
     "full_problem",
     "halved_problem",
+    "settled",
 ]
 
 #: Why a solver stopped, when the user asked it to.
 INTERRUPTED = "interrupted"
+
+#: Share of the sizes of dual variables that their sum may be off 0.
+_NEGLIGIBLE = 1e-9
 
 SomeLoss = TypeVar("SomeLoss", bound=Loss)
 
@@ -146,3 +151,28 @@ def full_problem(
     """(13) or (42) on the rows followed by their mirror images."""
     mirrored = loss.with_mirrored(parity.sign)
     return AnyProblem(PairOperator(kernel, pairs.with_mirrored()), mirrored, with_bias)
+
+
+def settled(problem: AnyProblem[Any], theta: Vector) -> Vector:
+    """What a solver found, feasible: on its bounds where only rounding is between, and balanced."""
+    return balanced(problem, problem.loss.snapped(theta))
+
+
+def balanced(problem: AnyProblem[Any], theta: Vector) -> Vector:
+    """``sum(theta) = 0`` where there is a bias: free variables give way first, then all of them.
+
+    Each in proportion to its room.  A sum that is next to rounding stays, and is counted with the
+    duality gap: setting it right would move variables off their bounds.
+    """
+    if not problem.has_bias:
+        return theta
+    theta = theta.copy()
+    for group in (problem.loss.is_free(theta), np.ones(len(theta), dtype=np.bool_)):
+        surplus = float(theta.sum())
+        if abs(surplus) <= _NEGLIGIBLE * float(np.abs(theta).sum()):
+            break
+        room = problem.loss.room(theta, -surplus)[group]
+        total = float(room.sum())
+        if total > 0.0:
+            theta[group] -= np.sign(surplus) * min(abs(surplus) / total, 1.0) * room
+    return theta

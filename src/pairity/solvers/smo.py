@@ -24,10 +24,11 @@ from pairity.solvers.problem import (
     Solution,
     SolverOptions,
     Vector,
+    balanced,
 )
 from pairity.solvers.row_cache import RowCache
 
-__all__ = ["balanced", "feasible_start", "solve_smo"]
+__all__ = ["feasible_start", "solve_smo"]
 
 #: Tolerances below this call for decision values free of the drift of many updates.
 _DRIFT = 1e-6
@@ -41,24 +42,6 @@ def feasible_start(problem: Problem, start: Vector | None) -> Vector:
         return np.zeros(len(problem))
     start = np.asarray(start, dtype=np.float64)
     return balanced(problem, np.clip(start, problem.loss.low, problem.loss.high))
-
-
-def balanced(problem: Problem, theta: Vector) -> Vector:
-    """Take the surplus of one sign off its variables between the bounds, then off all of them."""
-    if not problem.has_bias:
-        return theta
-    theta = theta.copy()
-    surplus = float(theta.sum())
-    side = theta * surplus > 0
-    for group in (side & problem.loss.is_free(theta), side):
-        available = float(np.abs(theta[group]).sum())
-        taken = min(abs(surplus), available)
-        if taken > 0:
-            theta[group] *= 1.0 - taken / available
-            surplus = float(theta.sum())
-        if abs(surplus) <= 1e-12 * max(1.0, float(np.abs(theta).sum())):
-            break
-    return theta
 
 
 class _State:

@@ -19,8 +19,14 @@ from pairity.losses.piecewise import PiecewiseLinear
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.solvers._splitting_loops import grid_violation, project_cells
 from pairity.solvers.anderson import AndersonAcceleration
-from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
-from pairity.solvers.smo import balanced
+from pairity.solvers.problem import (
+    INTERRUPTED,
+    Problem,
+    Solution,
+    SolverOptions,
+    Vector,
+    balanced,
+)
 
 __all__ = ["solve_splitting"]
 

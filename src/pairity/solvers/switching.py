@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.losses.piecewise import hinge
-from pairity.solvers.certificate import Certificate, certify
+from pairity.solvers.certificate import Certificate, certify_values
 from pairity.solvers.problem import Problem, Solution, SolverOptions, Vector
 
 __all__ = ["Switch", "Switching", "initial_labels"]
@@ -109,11 +109,12 @@ class Switching:
         problem, options = self._problem(labels, penalty), self.options
         for _ in range(_MOST_REFINEMENTS):
             solution = self.solve(problem, options, start)
-            certificate = certify(problem, solution.theta, self.options.tol)
+            values = problem.operator.product(solution.theta)
+            certificate = certify_values(problem, solution.theta, values, self.options.tol)
             if certificate.primal < last or not solution.converged:
                 break
             start, options = solution.theta, replace(options, tol=0.1 * options.tol)
-        outputs = problem.operator.product(solution.theta) + certificate.bias
+        outputs = values + certificate.bias
         return solution, certificate, outputs
 
     def _choose(self, labels: Vector, outputs: Vector) -> NDArray[np.intp]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic
+from typing import Generic, TypeAlias
 
 import numpy as np
 
@@ -32,10 +32,19 @@ from pairity.solvers.problem import (
     Vector,
     full_problem,
     halved_problem,
+    settled,
 )
 from pairity.solvers.smo import solve_smo
 
-__all__ = ["TrainingSet", "train", "train_halved"]
+__all__ = ["TrainingSet", "solved_and_certified", "train", "train_halved"]
+
+#: What solves a problem with options and a start.
+Solve: TypeAlias = Callable[[AnyProblem[SomeLoss], SolverOptions, Vector | None], Solution]
+
+#: How often the tolerance is lowered where the duality gap is still wide.
+_MOST_REFINEMENTS = 4
+#: Why a solution whose violation is small may not be good enough.
+_WIDE = "the KKT conditions hold to it, but the duality gap is wider"
 
 
 @dataclass(frozen=True)
@@ -77,8 +86,8 @@ def train(
     if full and data.parity is not None and iterates != "mirrored":
         problem = data.full()
         sign = data.parity.sign if iterates == "averaged" else 0.0
-        solution = solve_smo(problem, replace(options, mirror_sign=sign), start)
-        return solution, certify(problem, solution.theta, options.tol)
+        options = replace(options, mirror_sign=sign)
+        return solved_and_certified(problem, solve_smo, options, start)
 
     def solve_halved(
         problem: AnyProblem[PiecewiseLinear], options: SolverOptions, start: Vector | None
@@ -90,7 +99,7 @@ def train(
 
 def train_halved(
     data: TrainingSet[SomeLoss],
-    solve_halved: Callable[[AnyProblem[SomeLoss], SolverOptions, Vector | None], Solution],
+    solve_halved: Solve[SomeLoss],
     *,
     full: bool,
     options: SolverOptions,
@@ -99,17 +108,62 @@ def train_halved(
     """Solve on J; for the full set lift the solution, (34), and certify it on I."""
     problem = data.halved()
     if not full or data.parity is None:
-        solution = solve_halved(problem, options, start)
-        return solution, certify(problem, solution.theta, options.tol)
+        return solved_and_certified(problem, solve_halved, options, start)
     sign = data.parity.sign
     if start is not None:
         start = start[: len(problem)] + sign * start[len(problem) :]
     # one halved violation is two violations on I: the reversed pair violates as well
     tol = options.tol / 2.0 if data.parity is Parity.ODD else options.tol
     lifted = replace(options, tol=tol, callback=_lifted(options.callback, sign))
-    solution = solve_halved(problem, lifted, start)
-    solution = replace(solution, theta=_lift(solution.theta, sign))
-    return solution, certify(data.full(), solution.theta, options.tol)
+    whole = data.full()
+    solution, certificate = solved_and_certified(
+        problem,
+        solve_halved,
+        lifted,
+        start,
+        certified=lambda theta: certify(whole, _lift(theta, sign), options.tol),
+    )
+    return replace(solution, theta=_lift(solution.theta, sign)), certificate
+
+
+def solved_and_certified(
+    problem: AnyProblem[SomeLoss],
+    solve_once: Solve[SomeLoss],
+    options: SolverOptions,
+    start: Vector | None = None,
+    certified: Callable[[Vector], Certificate] | None = None,
+) -> tuple[Solution, Certificate]:
+    """Solve to a small violation, and on to a narrow gap where C makes one of the other.
+
+    At a large C a pair off its margin by the tolerance may cost more than the whole objective.
+    """
+    if certified is None:
+        asked_for = options.tol
+
+        def certified(theta: Vector) -> Certificate:
+            return certify(problem, theta, asked_for)
+
+    solution = _settled(problem, solve_once(problem, options, start))
+    certificate, tol = certified(solution.theta), options.tol
+    for _ in range(_MOST_REFINEMENTS):
+        steps_left = options.max_iter - solution.n_iter
+        done = certificate.gap_is_narrow or not certificate.is_at_rest
+        if done or options.rough or not solution.converged or steps_left < 1:
+            break
+        share = 0.5 * certificate.tol / certificate.relative_gap
+        tol = (min(tol, certificate.violation) or tol) * min(max(share, 1e-3), 0.1)
+        finer = replace(options, tol=tol, max_iter=steps_left)
+        again = _settled(problem, solve_once(problem, finer, solution.theta))
+        nearer = certified(again.theta)
+        n_iter = solution.n_iter + again.n_iter
+        if nearer.relative_gap < certificate.relative_gap:
+            solution, certificate = again, nearer
+        solution = replace(solution, n_iter=n_iter, reason=_WIDE)
+    return solution, certificate
+
+
+def _settled(problem: AnyProblem[SomeLoss], solution: Solution) -> Solution:
+    return replace(solution, theta=settled(problem, solution.theta))
 
 
 def _lift(theta: Vector, sign: float) -> Vector:
