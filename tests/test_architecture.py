@@ -29,7 +29,7 @@ LAYERS = [
     {"distinct", "_frames", "_graphs", "_graph_tables", "_rows"},
     {"metrics"},
     {"pairs"},
-    {"derived"},
+    {"derived", "orientation"},
     {"transform"},
     {"graphs"},
     {"kernels"},

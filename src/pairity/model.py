@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.operators.pair_operator import PairOperator
+from pairity.orientation import Orientation
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
 
@@ -23,8 +24,8 @@ class PairModel:
     """``f(a, b) = sum_j coefficients_j K(ab, j) + bias``, projected to ``parity``.
 
     ``kernel`` is the order-invariant kernel before projection: imposing the parity on the sum is
-    the same as projecting the kernel, and makes the swap law exact (see
-    :func:`pairity.parity.impose`).
+    the same as projecting the kernel (:func:`pairity.parity.impose`).  Each pair is evaluated in
+    one order alone, so that the swap law is exact (:mod:`pairity.orientation`).
     """
 
     kernel: Kernel
@@ -46,8 +47,10 @@ class PairModel:
 
     def _decide(self, pairs: Pairs) -> NDArray[np.float64]:
         pairs = pairs.compact()
-        operator = PairOperator(self.kernel, pairs, self.support)
         if self.parity is None:
+            operator = PairOperator(self.kernel, pairs, self.support)
             return operator.product(self.coefficients) + self.bias
+        order = Orientation.of_compact(pairs)
+        operator = PairOperator(self.kernel, pairs.with_swapped(order.turned), self.support)
         value, mirrored = operator.products(self.coefficients, mirrored=True)
-        return impose(self.parity, value, mirrored) + self.bias
+        return order.restored(self.parity, impose(self.parity, value, mirrored)) + self.bias

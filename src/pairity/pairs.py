@@ -209,6 +209,19 @@ class Pairs:
             self._codes,
         )
 
+    def with_swapped(self, rows: NDArray[np.bool_]) -> Pairs:
+        """The same pairs, those of a mask written in the other order."""
+        signs = np.where(rows, -1.0, 1.0)[:, np.newaxis]
+        return Pairs._trusted(
+            self.objects,
+            np.where(rows, self.second, self.first),
+            np.where(rows, self.first, self.second),
+            self.symmetric,
+            signs * self.antisymmetric + 0.0,  # no -0.0: equal pairs have equal bits
+            self.ids,
+            self._codes,
+        )
+
     def with_mirrored(self) -> Pairs:
         """The pairs followed by their swaps: the full training set I from the halved set J."""
         return Pairs._trusted(

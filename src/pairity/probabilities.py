@@ -40,23 +40,29 @@ _GRID = 2.0**-53
 def two_probabilities(decisions: Vector) -> Vector:
     """Columns: probability of the negative and of the positive label, shape (n, 2)."""
     smaller = expit(-np.abs(decisions))
-    larger = 1.0 - smaller
-    positive = decisions > 0
-    return np.column_stack(
-        [np.where(positive, smaller, larger), np.where(positive, larger, smaller)]
-    )
+    return _in_order(decisions, smaller, 1.0 - smaller)
 
 
 def two_log_probabilities(decisions: Vector) -> Vector:
     """Logarithms of the two probabilities, to full relative accuracy, shape (n, 2)."""
-    return -np.logaddexp(0.0, np.column_stack([decisions, -decisions]))
+    size = np.abs(decisions)
+    smaller, larger = -np.logaddexp(0.0, size), -np.logaddexp(0.0, -size)
+    return _in_order(decisions, smaller, larger)
+
+
+def _in_order(decisions: Vector, smaller: Vector, larger: Vector) -> Vector:
+    """Columns of the negative and of the positive label, from what was found for ``|f|``."""
+    positive, larger = decisions > 0.0, np.where(decisions == 0.0, smaller, larger)
+    return np.column_stack(
+        [np.where(positive, smaller, larger), np.where(positive, larger, smaller)]
+    )
 
 
 def three_probabilities(scores: Vector, threshold: float) -> Vector:
     """Columns: probability of loss, draw and win, shape (n, 3), for a threshold of at least 0."""
     size = np.abs(scores)
     against = expit(-size - threshold)  # the favourite loses: never the largest
-    favoured = np.maximum(expit(size - threshold), against)
+    favoured = np.where(size > 0.0, np.maximum(expit(size - threshold), against), against)
     drawn = -np.expm1(-2.0 * threshold) * expit(threshold - size) * expit(threshold + size)
     small = _on_grid(against)
     # the largest is the rest; but where rounding would favour the wrong side, or there is no
@@ -66,10 +72,7 @@ def three_probabilities(scores: Vector, threshold: float) -> Vector:
     rest = 1.0 - (small + _on_grid(np.where(draw_is_rest, favoured, drawn)))
     favoured = np.where(draw_is_rest, _kept(favoured), rest)
     drawn = np.where(draw_is_rest, rest, _kept(drawn))
-    against = _kept(against)
-    first_favoured = scores > 0
-    win = np.where(first_favoured, favoured, against)
-    loss = np.where(first_favoured, against, favoured)
+    loss, win = _in_order(scores, _kept(against), favoured).T
     return np.column_stack([loss, drawn, win])
 
 
@@ -88,9 +91,10 @@ def three_log_probabilities(scores: Vector, threshold: float) -> Vector:
 
     With ``P(draw) = (1 - exp(-2 t)) expit(t - s) expit(t + s)``, which is free of cancellation.
     """
-    loss = -np.logaddexp(0.0, scores + threshold)
-    win = -np.logaddexp(0.0, threshold - scores)
-    below, above = np.logaddexp(0.0, scores - threshold), np.logaddexp(0.0, -scores - threshold)
+    size = np.abs(scores)
+    against, favoured = -np.logaddexp(0.0, size + threshold), -np.logaddexp(0.0, threshold - size)
+    below, above = np.logaddexp(0.0, size - threshold), np.logaddexp(0.0, -size - threshold)
     with np.errstate(divide="ignore"):  # no draws at all with a threshold of 0
         drawn = np.log(-np.expm1(-2.0 * threshold)) - (below + above)
+    loss, win = _in_order(scores, against, favoured).T
     return np.column_stack([loss, drawn, win])

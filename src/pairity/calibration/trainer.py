@@ -84,15 +84,7 @@ class Trainer:
         """
         pairs, targets = self.pairs[rows], self.targets[rows]
         if len(np.unique(targets)) == 1:
-            turned = pairs.swap()[:1]
-            pairs = Pairs(
-                pairs.objects,
-                np.concatenate([turned.first, pairs.first[1:]]),
-                np.concatenate([turned.second, pairs.second[1:]]),
-                np.concatenate([turned.symmetric, pairs.symmetric[1:]]),
-                np.concatenate([turned.antisymmetric, pairs.antisymmetric[1:]]),
-                ids=pairs.ids,
-            )
+            pairs = pairs.with_swapped(np.arange(len(pairs)) == 0)
             targets = targets.copy()
             targets[0] = classes[0] if targets[0] == classes[1] else classes[1]
         return self._fit(pairs, targets, rows)

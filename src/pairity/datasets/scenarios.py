@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.datasets.dataset import PairDataset
+from pairity.kernels.powers import whole_power
 from pairity.pairs import Pairs
 
 __all__ = [
@@ -106,7 +107,7 @@ class LabelModel:
 
 
 def _odd_cubic(coefficients: Vector, argument: Vector) -> Vector:
-    return coefficients[0] * argument + coefficients[1] * argument**3
+    return coefficients[0] * argument + coefficients[1] * whole_power(argument, 3)
 
 
 def all_ordered(objects: Matrix) -> Pairs:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pairity.explain.fitted import fitted_function
 from pairity.model import PairModel
 from pairity.operators.pair_operator import PairOperator
+from pairity.orientation import Orientation
 from pairity.pairs import Pairs
 from pairity.parity import impose
 from pairity.validation import check_count
@@ -124,11 +125,17 @@ def _blocks(function: PairModel, pairs: Pairs) -> Iterator[Matrix]:
     step = max(1, _ENTRIES // max(1, len(function.coefficients)))
     for start in range(0, len(pairs), step):
         batch = pairs[start : start + step].compact()
-        values = _kernel_values(function, batch)
-        if function.parity is not None:
-            mirrored = _kernel_values(function, batch.swap())
-            values = np.asarray(impose(function.parity, values, mirrored))
-        yield values * function.coefficients
+        yield _projected_values(function, batch) * function.coefficients
+
+
+def _projected_values(function: PairModel, pairs: Pairs) -> Matrix:
+    """Values of the projected kernel, each pair evaluated in one order alone."""
+    if function.parity is None:
+        return _kernel_values(function, pairs)
+    order = Orientation.of_compact(pairs)
+    pairs = pairs.with_swapped(order.turned)
+    value, mirrored = _kernel_values(function, pairs), _kernel_values(function, pairs.swap())
+    return order.restored(function.parity, impose(function.parity, value, mirrored))
 
 
 def _kernel_values(function: PairModel, pairs: Pairs) -> Matrix:

@@ -16,6 +16,7 @@ from pairity.kernels.features import (
     inner_products,
     paired_inner_products,
 )
+from pairity.kernels.powers import whole_power
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
 
@@ -260,7 +261,7 @@ class MetricLearning(_OfObjectKernel):
 
     def base(self, k1: Edges) -> Any:
         """Squared inner product of differences, over 4."""
-        return ((k1.ac - k1.ad) - (k1.bc - k1.bd)) ** 2 * 0.25
+        return whole_power((k1.ac - k1.ad) - (k1.bc - k1.bd), 2) * 0.25
 
 
 class TensorMetric(_OfObjectKernel):
@@ -269,4 +270,4 @@ class TensorMetric(_OfObjectKernel):
     def base(self, k1: Edges) -> Any:
         """Sum of the tensor and the metric-learning kernel."""
         tensor = (k1.ac * k1.bd + k1.ad * k1.bc) * 0.5
-        return tensor + ((k1.ac - k1.ad) - (k1.bc - k1.bd)) ** 2 * 0.25
+        return tensor + whole_power((k1.ac - k1.ad) - (k1.bc - k1.bd), 2) * 0.25

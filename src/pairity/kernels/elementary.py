@@ -25,6 +25,7 @@ from pairity.kernels.features import (
     squared_distances,
 )
 from pairity.kernels.monomials import monomial_features
+from pairity.kernels.powers import whole_power
 from pairity.kernels.widths import median_distance, median_of_pairs
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
@@ -106,15 +107,15 @@ class Polynomial(Kernel):
 
     def formula(self, atoms: Atoms) -> Any:
         """``<X_ab, X_cd>^degree``."""
-        return concatenated_inner_product(atoms, Linear()) ** self.degree
+        return whole_power(concatenated_inner_product(atoms, Linear()), self.degree)
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """``<x_i, z_j>^degree``."""
-        return inner_products(left, right) ** self.degree
+        return whole_power(inner_products(left, right), self.degree)
 
     def paired(self, left: Features, right: Features) -> Matrix:
         """``<x_i, z_i>^degree``."""
-        return paired_inner_products(left, right) ** self.degree
+        return whole_power(paired_inner_products(left, right), self.degree)
 
     def explicit(self, features: Features) -> Features | None:
         """Monomials of the features, where they are few."""

@@ -16,6 +16,7 @@ from typing import TypeVar
 from pairity.derived import common_parity
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Edges
+from pairity.kernels.powers import whole_power
 from pairity.kernels.scaling import Scaling
 from pairity.parity import Parity
 
@@ -98,10 +99,7 @@ class Expansion:
         )
 
     def __pow__(self, exponent: int) -> Expansion:
-        power = self
-        for _ in range(exponent - 1):
-            power = power * self
-        return power
+        return whole_power(self, exponent)
 
     @property
     def vanishes(self) -> bool:

@@ -16,6 +16,7 @@ from pairity.lowrank._loops import dot_given
 from pairity.lowrank.design import Design, Images, Layout, Vector
 from pairity.lowrank.features import FeatureMap, Table
 from pairity.lowrank.form import Form, group_columns, read_form
+from pairity.orientation import Orientation
 from pairity.pairs import ObjectTable, Pairs
 from pairity.parity import Parity, impose
 from pairity.threads import run_in_ranges
@@ -138,12 +139,15 @@ class ObjectScores:
     def decide(self, pairs: Pairs, first: NDArray[np.intp], second: NDArray[np.intp]) -> Vector:
         """Values for pairs of these places, and the group features of ``pairs``."""
         parity, images = self.form.parity, self.images
+        order = Orientation.of(first, second, pairs.antisymmetric)
+        pairs = pairs.with_swapped(order.turned)
+        first, second = np.where(order.turned, (second, first), (first, second))
         value = impose(parity, self._side(first, second), self._side(second, first))
         columns = group_columns(self.form, pairs)
         if columns.shape[1]:
             mirrored = group_columns(self.form, pairs.swap())
             value += impose(parity, columns @ images.group, mirrored @ images.group)
-        return value + images.bias
+        return order.restored(parity, value) + images.bias
 
     def _side(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Vector:
         values = np.zeros(len(first))
