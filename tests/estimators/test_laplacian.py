@@ -215,6 +215,36 @@ def test_full_and_halved_set_give_the_same_function(symmetry, graph):
 
 @pytest.mark.parametrize("symmetry", LAWS)
 @pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("iterates", ["averaged", "free"])
+def test_iterates_on_the_full_set(symmetry, graph, iterates):
+    """SMO on I with the graph on I: the same function, other steps."""
+    pairs, y = data(7)
+    seen = []
+    options = {"graph": graph, "tol": 1e-9, "training_set": "full", "solver": "smo"}
+    mirrored = LaplacianPairSVC(symmetry, Gaussian(1.0), **options).fit(pairs, y)
+    model = LaplacianPairSVC(
+        symmetry,
+        Gaussian(1.0),
+        iterates=iterates,
+        selection="first_order",
+        callback=lambda iterate: seen.append(iterate.theta),
+        **options,
+    ).fit(pairs, y)
+    assert model.certificate_.holds
+    assert model.objective_ == pytest.approx(mirrored.objective_, rel=1e-7)
+    np.testing.assert_allclose(
+        model.decision_function(pairs), mirrored.decision_function(pairs), rtol=0, atol=1e-6
+    )
+    n, sign = np.count_nonzero(y), SYMMETRIES[symmetry].sign
+    asymmetry = max(np.abs(theta[n:] - sign * theta[:n]).max() for theta in seen)
+    if iterates == "averaged":
+        assert asymmetry < 1e-12
+    elif symmetry == "symmetric":
+        assert asymmetry > 0.1  # of C = 1
+
+
+@pytest.mark.parametrize("symmetry", LAWS)
+@pytest.mark.parametrize("graph", GRAPHS)
 def test_the_order_in_which_pairs_are_written_does_not_matter(symmetry, graph):
     pairs, y = data(7)
     sign, rows = int(SYMMETRIES[symmetry].sign), np.arange(len(y)) % 3 == 0

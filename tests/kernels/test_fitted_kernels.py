@@ -126,7 +126,9 @@ def test_derived_width_is_that_of_the_derived_features():
     pairs = cases.random_pairs(8, n=30)
     kernel = Derived(Gaussian("median"), ("difference",)).fitted_to(pairs)
     differences = pairs.objects[pairs.first] - pairs.objects[pairs.second]
-    assert kernel.kernel.sigma == median_distance(differences)
+    both_orders = np.vstack([differences, -differences])
+    assert kernel.kernel.sigma == median_distance(both_orders)
+    assert kernel.kernel.sigma != median_distance(differences)  # the widths tell them apart
 
 
 def test_widths_inside_constructions_are_those_of_objects():

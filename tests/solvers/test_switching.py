@@ -305,7 +305,8 @@ def test_as_printed_it_does_alternate():
 
 def test_initial_labels():
     outputs = np.array([0.3, -2.0, 0.0, 1.0, 0.3])
-    assert initial_labels(outputs, None).tolist() == [1, -1, 1, 1, 1]
+    assert initial_labels(outputs, None).tolist() == [1, -1, 0, 1, 1]  # 0: no winner
+    assert initial_labels(-outputs, None).tolist() == [-1, 1, 0, -1, -1]
     assert initial_labels(outputs, 2).tolist() == [1, -1, -1, 1, -1]  # equal outputs: first row
     assert initial_labels(outputs, 0).tolist() == [-1] * 5
     assert initial_labels(outputs, 5).tolist() == [1] * 5

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from pairity.estimators.classifier import PairClassifier
 from pairity.estimators.semi import read_partly_labelled
 from pairity.estimators.support import SupportVectorMachine
-from pairity.graphs.manifold import pair_laplacian
+from pairity.graphs.manifold import full_laplacian, pair_laplacian
 from pairity.losses import PiecewiseLinear, hinge
 from pairity.operators.deformed import DeformedOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.parity import Parity
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.choice import solve
-from pairity.solvers.problem import AnyProblem, Solution
+from pairity.solvers.problem import AnyProblem, Solution, SolverOptions
+from pairity.solvers.smo import solve_smo
 from pairity.solvers.training import TrainingSet, solved_and_certified
 from pairity.validation import check_choice, check_count, check_not_negative
 
@@ -145,7 +146,8 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         """
         self._check_parameters()
         rows = read_partly_labelled(self, X, y, sample_weight)
-        self._refuse_too_many(len(rows.pairs))
+        on_i = self.training_set == "full" and self.iterates != "mirrored"
+        self._refuse_too_many(len(rows.pairs), 2 if on_i and rows.parity is not None else 1)
         self.classes_ = rows.classes
         self._labelled: NDArray[np.intp] = np.flatnonzero(~rows.unlabelled)
         chosen = self._labelled
@@ -161,8 +163,8 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         if isinstance(self.graph, str):
             check_choice(self.graph, "graph", ("pairs", "objects"))
 
-    def _refuse_too_many(self, n: int) -> None:
-        needed, limit = _MATRICES * 8e-6 * n * n, self._memory_limit()
+    def _refuse_too_many(self, n: int, orders: int) -> None:
+        needed, limit = _MATRICES * 8e-6 * (orders * n) ** 2, self._memory_limit()
         if needed > limit:
             raise MemoryError(
                 f"{n} labelled and unlabelled pairs need about {needed:.0f} MB and the memory limit"
@@ -171,21 +173,43 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
 
     def _train(self, data: TrainingSet[PiecewiseLinear]) -> tuple[Solution, Certificate]:
         """Bend the kernel, solve on the labelled rows, spread over all rows."""
-        laplacian = pair_laplacian(data.pairs, data.parity, self.graph, int(self.n_neighbors))
+        options = self._options(max(10_000_000, 100 * len(data.pairs)))
+        full = self.training_set == "full" and data.parity is not None
+        if full and self.iterates != "mirrored":
+            return self._train_on_both_orders(data, options)
+        graph = data.pairs, data.parity, self.graph, int(self.n_neighbors)
         # f_I' L_I f_I / |I| = f_J' L_J f_J / |J|
         operator = DeformedOperator(
             PairOperator(data.projected, data.pairs),
-            (float(self.manifold) / len(data.pairs)) * laplacian,
+            (float(self.manifold) / len(data.pairs)) * pair_laplacian(*graph),
             self._labelled,
         )
         factor = 1.0 if data.parity is None else 2.0
         loss = data.loss.times(factor)
         problem = AnyProblem(operator, loss, data.parity is not Parity.ODD)
-        options = self._options(max(10_000_000, 100 * len(data.pairs)))
         solution, certificate = solved_and_certified(
             problem, lambda *args: solve(args[0], self.solver, *args[1:]), options
         )
         theta = operator.coefficients(solution.theta)
-        if self.training_set == "full" and data.parity is not None:
+        if full and data.parity is not None:
             theta = np.concatenate([theta, data.parity.sign * theta]) / 2.0
         return replace(solution, theta=theta), certificate
+
+    def _train_on_both_orders(
+        self, data: TrainingSet[PiecewiseLinear], options: SolverOptions
+    ) -> tuple[Solution, Certificate]:
+        """The same on I, with iterates that are averaged with their mirror images, or free."""
+        assert data.parity is not None
+        both, n = data.pairs.with_mirrored(), len(data.pairs)
+        graph = data.pairs, data.parity, self.graph, int(self.n_neighbors)
+        operator = DeformedOperator(
+            PairOperator(data.kernel, both),
+            (float(self.manifold) / len(both)) * full_laplacian(*graph),
+            np.concatenate([self._labelled, self._labelled + n]),
+        )
+        problem = AnyProblem(operator, data.loss.with_mirrored(data.parity.sign), True)
+        sign = data.parity.sign if self.iterates == "averaged" else 0.0
+        solution, certificate = solved_and_certified(
+            problem, solve_smo, replace(options, mirror_sign=sign)
+        )
+        return replace(solution, theta=operator.coefficients(solution.theta)), certificate

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.estimators.classifier import PairClassifier
+from pairity.estimators.labels import label_decisions
 from pairity.estimators.semi import read_partly_labelled
 from pairity.estimators.support import SupportVectorMachine
 from pairity.losses import PiecewiseLinear, hinge
@@ -19,7 +20,7 @@ from pairity.progress import say
 from pairity.solvers.certificate import Certificate, certify
 from pairity.solvers.choice import SOLVERS, solve
 from pairity.solvers.problem import Problem, Solution, SolverOptions
-from pairity.solvers.switching import Switch, Switching, initial_labels
+from pairity.solvers.switching import Switch, Switching, initial_labels, losses_of
 from pairity.solvers.training import TrainingSet, train
 from pairity.validation import check_count, check_not_negative, check_positive
 
@@ -67,10 +68,11 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
     Attributes
     ----------
     transduction_ : ndarray of shape (n,)
-        Labels of all rows of the training set, as given or as found.
+        Labels of all rows of the training set, as given or as found; the tie label where an
+        antisymmetric decision is 0 and stays so: the order of writing makes no winner.
     history_ : list of Switch
-        Penalty, objective and number of unordered pairs switched of every round; for a fixed
-        penalty each objective is below the one before.
+        Penalty, objective, number of unordered pairs switched and labels (signs, 0 for undecided)
+        of every round; for a fixed penalty each objective is below the one before.
     supervised_objective_ : float
         Objective of (45) with the labels of the supervised machine, before any switch.
     classes_, dual_coef_, support_, support_pairs_, intercept_, objective_, certificate_, n_iter_
@@ -202,9 +204,9 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
             watch=self._watch,
         )
         labels, theta, self.history_ = self._descend(switching, labels, penalty, start)
-        self.transduction_ = self.classes_[(labels > 0).astype(np.intp)]
+        self.transduction_ = label_decisions(labels, self.classes_, self.tie_label)
         weights = np.where(unlabelled, penalty, float(self.C)) * self._weights
-        final = replace(data, loss=hinge(labels, weights))
+        final = replace(data, loss=losses_of(labels, weights))
         full = self.training_set == "full"
         if full and data.parity is not None:
             theta = np.concatenate([theta, data.parity.sign * theta]) / 2.0

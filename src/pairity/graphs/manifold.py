@@ -17,17 +17,33 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from pairity.distinct import distinct_rows
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.validation import as_dense
 
-__all__ = ["pair_laplacian"]
+__all__ = ["full_laplacian", "pair_laplacian"]
+
+#: Distances that differ by less than this share of them are equal but for rounding.
+_EQUALLY_NEAR = 1e-9
 
 
 def pair_laplacian(
     pairs: Pairs, parity: Parity | None, graph: Any, n_neighbors: int
 ) -> sp.csr_array:
-    """Normalised graph Laplacian over the rows of ``pairs``, for functions of a parity.
+    """Normalised graph Laplacian over the rows of ``pairs``, for functions of a parity: L_J."""
+    laplacian = full_laplacian(pairs, parity, graph, n_neighbors)
+    if parity is None:
+        return laplacian
+    one = sp.eye_array(len(pairs), format="csr")
+    lift = sp.vstack([one, parity.sign * one], format="csr")
+    return sp.csr_array(0.5 * (lift.T @ laplacian @ lift))
+
+
+def full_laplacian(
+    pairs: Pairs, parity: Parity | None, graph: Any, n_neighbors: int
+) -> sp.csr_array:
+    """The same over the rows and their mirror images, L_I; over the rows without a parity.
 
     ``graph`` is "pairs" (neighbours by all features of a pair), "objects" (pairs that share an
     object and whose other objects are neighbours), or a symmetric (n, n) matrix of weights
@@ -43,30 +59,55 @@ def pair_laplacian(
         weights = _given(graph, n)
         if parity is not None:
             weights = sp.block_diag([weights, weights], format="csr")
-    laplacian = _normalised(_swap_symmetric(weights, n) if parity is not None else weights)
-    if parity is None:
-        return laplacian
-    one = sp.eye_array(n, format="csr")
-    lift = sp.vstack([one, parity.sign * one], format="csr")
-    return sp.csr_array(0.5 * (lift.T @ laplacian @ lift))
+    return _normalised(_swap_symmetric(weights, n) if parity is not None else weights)
+
+
+def _spread(nodes: sp.csr_array, place: NDArray[np.intp]) -> sp.csr_array:
+    """Weights between observations, from those between the nodes that they are of."""
+    n = len(place)
+    rows = sp.csr_array((np.ones(n), (np.arange(n), place)), shape=(n, nodes.shape[0]))
+    return sp.csr_array(rows @ nodes @ rows.T)
 
 
 def _nearest(features: NDArray[np.float64], n_neighbors: int) -> sp.csr_array:
-    """1 between each row and its nearest ones, either way."""
-    count = min(n_neighbors, len(features) - 1)
-    if count < 1:
-        return sp.csr_array((len(features), len(features)))
-    search = NearestNeighbors(n_neighbors=count).fit(features)
-    return _either_way(sp.csr_array(search.kneighbors_graph(mode="connectivity")))
+    """1 between each row and its nearest ones, either way; all of those that are equally near.
+
+    Which of equally near ones came first would depend on the order of rows.  Equal rows are the
+    nearest to each other.
+    """
+    found = distinct_rows(features)
+    nodes = features[found.representative]
+    edges = _between(nodes, np.bincount(found.inverse), min(n_neighbors, len(features) - 1))
+    weights = _spread(edges.maximum(edges.T), found.inverse)
+    return sp.csr_array(weights - sp.diags_array(weights.diagonal()))
 
 
-def _either_way(weights: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array(weights.maximum(weights.T))
+def _between(
+    nodes: NDArray[np.float64], copies: NDArray[np.intp], n_neighbors: int
+) -> sp.csr_array:
+    """1 from each distinct row to itself, if it has copies, and to those near it, of any number."""
+    n, others = len(nodes), len(nodes) - 1
+    own = sp.diags_array((copies > 1).astype(np.float64), format="csr")
+    wanted = n_neighbors - (copies - 1)
+    if not others or not (wanted > 0).any():
+        return own
+    search, asked = NearestNeighbors().fit(nodes), n_neighbors
+    while True:
+        asked = min(2 * asked, others)
+        distance, other = search.kneighbors(n_neighbors=asked)
+        enough = np.cumsum(copies[other], axis=1) >= wanted[:, np.newaxis]
+        last = np.where(enough.any(axis=1), enough.argmax(axis=1), asked - 1)
+        reach = np.take_along_axis(distance, last[:, np.newaxis], axis=1) * (1.0 + _EQUALLY_NEAR)
+        near = (distance <= reach) & (wanted > 0)[:, np.newaxis]
+        if asked == others or not near[:, -1].any():
+            break
+    row = np.broadcast_to(np.arange(n)[:, np.newaxis], other.shape)
+    return own + sp.csr_array((np.ones(int(near.sum())), (row[near], other[near])), shape=(n, n))
 
 
 def _through_objects(pairs: Pairs, n_neighbors: int) -> sp.csr_array:
     """(a, b) and (c, b) where a and c are neighbours; likewise for the second object."""
-    m, n = pairs.n_objects, len(pairs)
+    m = pairs.n_objects
     objects = _nearest(as_dense(pairs.objects), n_neighbors)
     cells, node = np.unique(pairs.first * m + pairs.second, return_inverse=True)
     total = sp.csr_array((len(cells), len(cells)))
@@ -77,8 +118,7 @@ def _through_objects(pairs: Pairs, n_neighbors: int) -> sp.csr_array:
         there = cells[found] == wanted
         entries = (edges.data[there], (edges.row[there], found[there]))
         total = total + sp.csr_array(entries, shape=total.shape)
-    rows = sp.csr_array((np.ones(n), (np.arange(n), node)), shape=(n, len(cells)))
-    return sp.csr_array(rows @ total @ rows.T)
+    return _spread(total, node)
 
 
 def _given(graph: Any, n: int) -> sp.csr_array:

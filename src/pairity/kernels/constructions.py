@@ -17,6 +17,7 @@ from pairity.kernels.features import (
     paired_inner_products,
 )
 from pairity.kernels.powers import whole_power
+from pairity.kernels.widths import with_both_signs
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
 
@@ -175,7 +176,7 @@ class _OfObjectKernel(Kernel):
 
     def fitted_to(self, pairs: Pairs) -> Kernel:
         """With parameters of k1, k2 and k3 found on the features that each compares."""
-        tables = {"k2": pairs.symmetric, "k3": pairs.antisymmetric}
+        tables = {"k2": pairs.symmetric, "k3": with_both_signs(pairs.antisymmetric)}
         twin = copy(self)
         twin.k1 = self.k1.fitted_to_features(pairs.without_unused_objects().objects)
         for name, table in tables.items():

@@ -10,7 +10,9 @@ from pairity.derived import common_parity, derived_features
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms
+from pairity.kernels.widths import with_both_signs
 from pairity.pairs import Pairs
+from pairity.parity import Parity
 
 __all__ = ["Derived"]
 
@@ -55,12 +57,13 @@ class Derived(Kernel):
         super().check()
 
     def fitted_to(self, pairs: Pairs) -> Kernel:
-        """With parameters found on the derived features of the training pairs."""
+        """With parameters found on the derived features of the training pairs, in both orders."""
         if len(pairs) > _SAMPLE:
             pairs = pairs[np.linspace(0, len(pairs) - 1, _SAMPLE).astype(np.intp)]
-        return self.mapped(
-            lambda kernel: kernel.fitted_to_features(derived_features(pairs, self.parts))
-        )
+        table = derived_features(pairs, self.parts)
+        if common_parity(self.parts) is Parity.ODD:
+            table = with_both_signs(table)
+        return self.mapped(lambda kernel: kernel.fitted_to_features(table))
 
     def formula(self, atoms: Atoms) -> Any:
         """The kernel between derived features."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pairity.distinct import distinct_rows
 from pairity.kernels.features import Features
+from pairity.kernels.widths import with_both_signs
 from pairity.pairs import Pairs
 from pairity.validation import as_dense
 
@@ -57,13 +58,12 @@ class Scaling:
         if sp.issparse(pairs.objects):
             mean = np.zeros_like(mean)
         symmetric_mean, symmetric_spread = moments(pairs.symmetric)
-        both = np.vstack([pairs.antisymmetric, -pairs.antisymmetric])
         return cls(
             mean,
             _inverse(spread),
             symmetric_mean,
             _inverse(symmetric_spread),
-            _inverse(moments(both)[1]),
+            _inverse(moments(with_both_signs(pairs.antisymmetric))[1]),
         )
 
     @property

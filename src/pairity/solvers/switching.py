@@ -12,24 +12,31 @@ that lowers the objective at the function found, and solves again from there:
 
 Outputs must differ by more than the tolerance: equal ones are left alone, so it cannot cycle.
 Switches after which the objective is not seen to be lower (a fit cut short) are taken back.
+
+An antisymmetric pair with an output of 0 has no winner, and the order it is written in must not make
+one: its label is 0, *undecided*.  It then counts half as won and half as lost, the loss
+``(max(0, 1 - f) + max(0, 1 + f)) / 2``, which takes no side.  Where a later output is not 0 the label
+is its sign; that lowers the objective by ``|f|``, as a switch does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.piecewise import hinge
-from pairity.solvers.certificate import Certificate, certify_values
+from pairity.losses.piecewise import PiecewiseLinear, hinge
+from pairity.solvers.certificate import certify_values
 from pairity.solvers.problem import Problem, Solution, SolverOptions, Vector
 
-__all__ = ["Switch", "Switching", "initial_labels"]
+__all__ = ["Switch", "Switching", "initial_labels", "losses_of"]
 
 #: How often a solution may be refined until its objective is below the last one.
 _MOST_REFINEMENTS = 6
+#: Decimals of outputs that count: what is below is rounding, and differs between processors.
+_DECIMALS = 9
 
 Solve = Callable[[Problem, SolverOptions, Vector | None], Solution]
 
@@ -41,15 +48,30 @@ class Switch:
     penalty: float
     objective: float
     n_switched: int
+    labels: Vector = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
+    """Labels of all rows in this round, before the switch: +1, -1, or 0 where undecided."""
 
 
 def initial_labels(outputs: Vector, n_positive: int | None) -> Vector:
     """Signs of outputs, or +1 for the ``n_positive`` largest; equal outputs in order of rows."""
+    outputs = np.round(outputs, _DECIMALS)
     if n_positive is None:
-        return np.where(outputs >= 0, 1.0, -1.0)
+        return np.sign(outputs)
     labels = np.full(len(outputs), -1.0)
     labels[np.argsort(-outputs, kind="stable")[:n_positive]] = 1.0
     return labels
+
+
+def losses_of(labels: Vector, weights: Vector) -> PiecewiseLinear:
+    """Hinge losses; those of undecided rows, less their weight, are ``max(0, |f| - 1) / 2``."""
+    loss, undecided = hinge(labels, weights), labels == 0.0
+    return replace(
+        loss,
+        low=np.where(undecided, -weights / 2.0, loss.low),
+        high=np.where(undecided, weights / 2.0, loss.high),
+        below=np.where(undecided, 1.0, loss.below),
+        above=np.where(undecided, -1.0, loss.above),
+    )
 
 
 @dataclass(frozen=True)
@@ -75,55 +97,53 @@ class Switching:
         history: list[Switch] = []
         labels = labels.copy()
         for penalty in penalties:
-            solution, certificate, outputs = self._solve_below(labels, penalty, start, np.inf)
+            reached = self._solve_below(labels, penalty, start, np.inf)
             while True:
-                start = solution.theta
-                chosen = self._choose(labels, outputs)
-                record = Switch(float(penalty), certificate.primal, len(chosen))
+                solution, start = reached.solution, reached.solution.theta
+                chosen = self._choose(labels, reached.outputs)
+                record = Switch(float(penalty), reached.objective, len(chosen), labels.copy())
                 history.append(record)
                 if self.watch is not None:
                     self.watch(record)
                 if not len(chosen):
                     break
-                last = certificate.primal
-                labels[chosen] *= -1.0
-                found, certificate, outputs = self._solve_below(labels, penalty, start, last)
-                if not certificate.primal < last:
-                    labels[chosen] *= -1.0
+                switched, last = _switched(labels, chosen, reached.outputs), reached.objective
+                reached = self._solve_below(switched, penalty, start, last)
+                if not reached.objective < last:
                     break
-                solution = found
+                labels = switched
         return labels, solution, history
 
     def objective_of(self, labels: Vector, penalty: float, start: Vector | None) -> float:
         """Objective of (45) for fixed labels."""
-        return self._solve_below(labels, penalty, start, np.inf)[1].primal
-
-    def _problem(self, labels: Vector, penalty: float) -> Problem:
-        factors = np.where(self.unlabelled, penalty, 1.0)
-        return replace(self.problem, loss=hinge(labels, self.weights * factors))
+        return self._solve_below(labels, penalty, start, np.inf).objective
 
     def _solve_below(
         self, labels: Vector, penalty: float, start: Vector | None, last: float
-    ) -> tuple[Solution, Certificate, Vector]:
+    ) -> _Reached:
         """Solve, more exactly if that is needed to see that the objective is below the last one."""
-        problem, options = self._problem(labels, penalty), self.options
+        weights = self.weights * np.where(self.unlabelled, penalty, 1.0)
+        problem, options = replace(self.problem, loss=losses_of(labels, weights)), self.options
+        undecided = float(weights[labels == 0.0].sum())  # what their losses are less
         for _ in range(_MOST_REFINEMENTS):
             solution = self.solve(problem, options, start)
             values = problem.operator.product(solution.theta)
             certificate = certify_values(problem, solution.theta, values, self.options.tol)
-            if certificate.primal < last or not solution.converged:
+            objective = certificate.primal + undecided
+            if objective < last or not solution.converged:
                 break
             start, options = solution.theta, replace(options, tol=0.1 * options.tol)
         outputs = values + certificate.bias
-        return solution, certificate, outputs
+        return _Reached(solution, objective, outputs)
 
     def _choose(self, labels: Vector, outputs: Vector) -> NDArray[np.intp]:
         """Rows whose labels are switched."""
         tol, margins = self.options.tol, labels * outputs
         open_ = self.unlabelled & (self.weights > 0)
         if not self.problem.has_bias:
+            margins = np.where(labels == 0.0, -np.abs(outputs), margins)
             wrong = np.flatnonzero(open_ & (margins < -tol))
-            worst = wrong[np.argsort(margins[wrong], kind="stable")]
+            worst = wrong[_ascending(margins[wrong])]
             return worst[: self._at_most(len(worst))]
         # the lists of the paper hold active pairs; what they leave can be worth an exchange too
         active = self._exchange(labels, outputs, open_ & (margins < 1.0 + tol))
@@ -137,8 +157,8 @@ class Switching:
         excess = np.maximum(0.0, 1.0 + outputs) - np.maximum(0.0, 1.0 - outputs)
         excess *= self.weights
         positive, negative = (np.flatnonzero(among & (labels == sign)) for sign in (1.0, -1.0))
-        positive = positive[np.argsort(excess[positive], kind="stable")]
-        negative = negative[np.argsort(-excess[negative], kind="stable")]
+        positive = positive[_ascending(excess[positive])]
+        negative = negative[_ascending(-excess[negative])]
         size = self._at_most(min(len(positive), len(negative)))
         positive, negative = positive[:size], negative[:size]
         least = 2.0 * self.options.tol * np.maximum(self.weights[positive], self.weights[negative])
@@ -148,3 +168,24 @@ class Switching:
 
     def _at_most(self, count: int) -> int:
         return int(min(count, self.most_switches))
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """The machine of some labels."""
+
+    solution: Solution
+    objective: float  # of (45)
+    outputs: Vector
+
+
+def _ascending(values: Vector) -> NDArray[np.intp]:
+    """Order of values; those that rounding alone tells apart in order of rows."""
+    return np.argsort(np.round(values, _DECIMALS), kind="stable")
+
+
+def _switched(labels: Vector, chosen: NDArray[np.intp], outputs: Vector) -> Vector:
+    """Labels after a switch: opposite ones, and signs of outputs where there was none."""
+    switched = labels.copy()
+    switched[chosen] = np.where(labels[chosen] == 0.0, np.sign(outputs[chosen]), -labels[chosen])
+    return switched

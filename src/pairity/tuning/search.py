@@ -16,6 +16,7 @@ from pairity.calibration.held_out import GivenRows, read_splits, shared_weights
 from pairity.estimators.base import PairMachine
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.base import Loss
+from pairity.orientation import Orientation
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
 from pairity.progress import Steps, say
@@ -41,13 +42,18 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """Training pairs as a learner reads them: rows of weight 0 are left out."""
+    """Training pairs as a learner reads them, rows of weight 0 left out, each in its one order.
+
+    A search is full of choices: in one order (:mod:`pairity.orientation`) none of them can depend
+    on how a pair is written.  ``signs`` lead back to the targets and decisions as written.
+    """
 
     pairs: Pairs
     targets: Vector  # signs of a classifier
     weights: Vector
     parity: Parity | None
     splits: list[Split]
+    signs: Vector
 
     @property
     def held(self) -> NDArray[np.intp]:
@@ -166,7 +172,12 @@ class PairSearch(BaseEstimator):
         if stratify:
             splits = with_both_classes(splits, targets[counted])
             warn_of_single_labels(splits, targets[counted])
-        return Read(pairs[counted], targets[counted], weights[counted], parity, splits)
+        pairs, targets, weights = pairs[counted], targets[counted], weights[counted]
+        signs = np.ones(len(pairs))
+        if parity is not None:
+            turned = Orientation.of_compact(pairs).turned
+            pairs, signs = pairs.with_swapped(turned), np.where(turned, parity.sign, 1.0)
+        return Read(pairs, signs * targets, weights, parity, splits, signs)
 
     def _check_kernel(self) -> None:
         listed = isinstance(self.kernel, list | tuple)
@@ -254,8 +265,10 @@ class PairSearch(BaseEstimator):
         self.best_params_ = dict(settings[self.best_index_].params)
         kernel, place = divmod(self.best_index_, len(strengths))
         self.held_out_rows_ = read.held
-        self.held_out_decisions_ = np.concatenate([d[place] for d in paths[kernel].decisions])
-        self._held_out = read.targets[read.held], np.concatenate(read.shares)
+        signs = read.signs[read.held]
+        chosen = np.concatenate([fold[place] for fold in paths[kernel].decisions])
+        self.held_out_decisions_ = signs * chosen
+        self._held_out = signs * read.targets[read.held], np.concatenate(read.shares)
         if self.verbose:
             say(
                 f"best of {len(settings)}: {self._strength} {self.best_params_[self._strength]:g},"
