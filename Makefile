@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test check format reproduce graphs football quality bench bench-full scale docs dist clean
+.PHONY: help setup demo test test-portable check format reproduce graphs football quality bench bench-full scale docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -33,6 +33,9 @@ format: $(STAMP)  ## reformat and fix what ruff can fix
 
 test: check  ## check, then all tests on both cores
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-portable: $(STAMP)  ## the laws at every level of vector instructions, about 15 minutes
+	$(BIN)/python tests/portable.py
 
 bench-full: BENCH = --full
 reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
