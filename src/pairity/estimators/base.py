@@ -186,6 +186,7 @@ class PairMachine(BaseEstimator):
             remedy = self._remedy
             if certificate.rounding > 0.5 * self.tol or reason == "tolerance reached":
                 reason = f"rounding moves decisions by {certificate.rounding:.3g} or more"
+            if "rounding" in reason:
                 remedy = "centre or standardise the features, as kernels.Standardized(kernel) does"
             warnings.warn(
                 f"{type(self).__name__} did not reach tol={self.tol:g} ({reason}): {kkt}duality gap"
