@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
@@ -12,6 +14,7 @@ __all__ = [
     "KernelError",
     "ModelFileError",
     "PairityWarning",
+    "levels_to_the_caller",
 ]
 
 
@@ -37,3 +40,11 @@ class KernelError(ValueError):
 
 class ModelFileError(ValueError):
     """A file that is no sound model file, or a model that cannot be written to one."""
+
+
+def levels_to_the_caller() -> int:
+    """Levels of the stack, from the one that asks, up to the first that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pairity."):
+        level, frame = level + 1, frame.f_back
+    return level

@@ -8,15 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
+from pairity.memory import UNLIMITED, Budget
 from pairity.operators.pair_operator import PairOperator
+from pairity.operators.terms import gram_megabytes
 from pairity.orientation import Orientation
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
 
 __all__ = ["PairModel"]
 
-#: Entries of the object Gram matrix between new and support objects that are held at a time.
-_GRAM_ENTRIES = 40_000_000
+#: Entries of the object Gram matrix between new and support objects that are held at a time, and
+#: the share of the memory for them.
+_GRAM_ENTRIES, _GRAM_SHARE = 40_000_000, 0.4
+#: Numbers for each pair on the way to its decision, and the share of the memory for them.
+_PER_PAIR, _PAIRS_SHARE = 24.0, 0.3
 
 
 @dataclass(frozen=True)
@@ -34,16 +39,26 @@ class PairModel:
     bias: float
     parity: Parity | None
 
-    def decisions(self, pairs: Pairs) -> NDArray[np.float64]:
-        """Values of the function, shape (n,)."""
-        step = self._pairs_at_a_time(pairs)
-        parts = [self._decide(pairs[start : start + step]) for start in range(0, len(pairs), step)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> NDArray[np.float64]:
+        """Values of the function, shape (n,); some pairs at a time within a small budget."""
+        step = self._pairs_at_a_time(pairs, budget)
+        values = np.empty(len(pairs))
+        for start in range(0, len(pairs), step):
+            part = slice(start, start + step)
+            values[part] = self._decide(pairs[part])
+        return values
 
-    def _pairs_at_a_time(self, pairs: Pairs) -> int:
+    def _pairs_at_a_time(self, pairs: Pairs, budget: Budget) -> int:
         """All of them if their objects allow it; the same for pairs and for swapped pairs."""
-        objects = max(2, _GRAM_ENTRIES // max(1, self.support.n_objects))
-        return max(1, len(pairs) if pairs.n_objects <= objects else objects // 2)
+        objects = _GRAM_ENTRIES // max(1, self.support.n_objects)
+        per_object = gram_megabytes(self.kernel, pairs, self.support) / max(1, pairs.n_objects)
+        if per_object:
+            share = budget.share(_GRAM_SHARE)
+            objects = int(min(objects, share.megabytes / per_object, share.side(copies=2.0)))
+        objects = max(2, objects)
+        fitting = budget.share(_PAIRS_SHARE).columns(1.0, copies=_PER_PAIR)
+        some = len(pairs) if pairs.n_objects <= objects else objects // 2
+        return int(max(1, min(some, fitting)))
 
     def _decide(self, pairs: Pairs) -> NDArray[np.float64]:
         pairs = pairs.compact()

@@ -178,7 +178,7 @@ def test_choice_follows_size_density_and_kernel(monkeypatch):
 def test_too_little_memory_is_refused_with_a_sentence():
     pairs, labels = problem("antisymmetric", "complete")
     model = PairSVC("antisymmetric", Gaussian(1.0), memory_limit=0.001)
-    with pytest.raises(MemoryError, match="memory limit is 0 MB"):
+    with pytest.raises(MemoryError, match=r"memory limit is 0\.001 MB"):
         model.fit(pairs, labels)
 
 

@@ -6,6 +6,7 @@ import pytest
 import cases
 from pairity import Pairs
 from pairity.kernels import DirectSum, Gaussian, Linear, MetricLearning, SkewBalanced, Tensor
+from pairity.memory import Budget
 from pairity.operators import PairOperator
 from pairity.operators.modes import leading_modes
 from pairity.solvers.linear_system import ShiftedSystems, _Iterative
@@ -32,7 +33,7 @@ def problem(kernel, n=N, m=20, seed=21):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_solution_is_that_of_numpy(kernel, dense):
     operator, gram, shift, right = problem(kernel)
-    systems = ShiftedSystems(operator, dense=dense, megabytes=100.0)
+    systems = ShiftedSystems(operator, dense=dense, budget=Budget(500.0))
     for factor in (1.0, 0.1):  # one Gram matrix, or one set of modes, for any shifts
         expected = np.linalg.solve(gram + np.diag(factor * shift), right)
         found = systems.with_shift(factor * shift).solve(right, 1e-13, 1000)
@@ -46,7 +47,7 @@ def test_solution_is_that_of_numpy(kernel, dense):
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_residual_is_what_it_says(kernel, tol):
     operator, gram, shift, right = problem(kernel)
-    system = ShiftedSystems(operator, dense=False, megabytes=100.0).with_shift(shift)
+    system = ShiftedSystems(operator, dense=False, budget=Budget(500.0)).with_shift(shift)
     found = system.solve(right, tol, 1000)
     residual = right - gram @ found.solution - shift * found.solution
     relative = np.linalg.norm(residual) / np.linalg.norm(right)
@@ -62,7 +63,7 @@ class Unconditioned:
 
 def iterations(kernel, modes, n, m, shift):
     operator, gram, _, right = problem(kernel, n, m)
-    modes = leading_modes(operator, n // 2, 100.0) if modes is None else modes
+    modes = leading_modes(operator, n // 2, Budget(100.0)) if modes is None else modes
     system = _Iterative(operator, np.full(n, shift), modes)
     found = system.solve(right, 1e-8, 5000)
     expected = np.linalg.solve(gram + shift * np.eye(n), right)
@@ -85,7 +86,7 @@ def test_preconditioner_saves_most_iterations(kernel):
 def test_preconditioner_of_all_modes_is_the_inverse():
     """One step, and one more for rounding."""
     operator, _, shift, right = problem(Tensor(Gaussian(1.1)))
-    system = _Iterative(operator, shift, leading_modes(operator, 10_000, 100.0))
+    system = _Iterative(operator, shift, leading_modes(operator, 10_000, Budget(100.0)))
     assert system.solve(right, 1e-8, 100).n_iter == 1
 
 
@@ -94,7 +95,9 @@ def test_preconditioner_of_all_modes_is_the_inverse():
 
 def iterative():
     operator, _, shift, right = problem(Gaussian(1.3))
-    return ShiftedSystems(operator, dense=False, megabytes=100.0).with_shift(0.01 * shift), right
+    return ShiftedSystems(operator, dense=False, budget=Budget(500.0)).with_shift(
+        0.01 * shift
+    ), right
 
 
 def test_max_iter():
@@ -153,7 +156,7 @@ def test_rounding_does_not_add_up(tol):
 def test_a_tolerance_below_rounding_ends_with_what_can_be_reached(n_modes):
     operator, gram, _, right = problem(Gaussian(3.0), n=150, m=40)
     shift = np.full(150, 1e-6)
-    modes = leading_modes(operator, n_modes, 100.0) if n_modes else Unconditioned()
+    modes = leading_modes(operator, n_modes, Budget(100.0)) if n_modes else Unconditioned()
     found = _Iterative(operator, shift, modes).solve(right, 1e-15, 100_000)
     assert found.n_iter < 10_000
     assert 1e-15 < found.relative_residual < 1e-7
@@ -167,7 +170,7 @@ def test_a_tolerance_below_rounding_ends_with_what_can_be_reached(n_modes):
 @pytest.mark.parametrize("dense", [True, False])
 def test_kernel_that_is_zero(dense):
     pairs = Pairs(np.zeros((4, 2)), [0, 1, 2], [1, 2, 3])
-    systems = ShiftedSystems(PairOperator(Tensor(Linear()), pairs), dense=dense, megabytes=1.0)
+    systems = ShiftedSystems(PairOperator(Tensor(Linear()), pairs), dense=dense, budget=Budget(5.0))
     found = systems.with_shift(np.array([1.0, 2.0, 4.0])).solve(np.ones(3), 1e-12, 10)
     np.testing.assert_allclose(found.solution, [1.0, 0.5, 0.25], rtol=1e-15)
 
@@ -175,7 +178,7 @@ def test_kernel_that_is_zero(dense):
 def test_shift_that_is_lost_in_rounding():
     """A singular Gram matrix: still a solution, of a problem that float64 cannot tell apart."""
     operator, gram, _, _ = problem(Tensor(Linear()))
-    systems = ShiftedSystems(operator, dense=True, megabytes=100.0)
+    systems = ShiftedSystems(operator, dense=True, budget=Budget(500.0))
     right = gram @ np.ones(N)
     found = systems.with_shift(np.full(N, 1e-30)).solve(right)
     np.testing.assert_allclose(gram @ found.solution, right, rtol=0, atol=1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.intake import read_pairs
-from pairity.exceptions import ConvergenceWarning
+from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.centring import fitted_kernel
 from pairity.kernels.classes import project
@@ -23,7 +22,7 @@ from pairity.losses.base import Loss
 from pairity.lowrank.fit import LowRankFit, fit_low_rank
 from pairity.lowrank.form import is_approximated
 from pairity.lowrank.model import LowRankModel
-from pairity.memory import available_megabytes
+from pairity.memory import UNLIMITED, Budget, default_limit
 from pairity.model import PairModel
 from pairity.pairs import ObjectTable, Pairs
 from pairity.parity import SYMMETRIES, Parity
@@ -35,8 +34,6 @@ from pairity.validation import check_choice, check_positive
 
 __all__ = ["PairMachine"]
 
-#: Share of the available memory that a fit may use by default.
-_MEMORY_SHARE = 0.6
 #: Steps of Newton's method that ``max_iter=-1`` allows a low-rank model.
 _MOST_NEWTON_STEPS = 200
 
@@ -87,7 +84,8 @@ class PairMachine(BaseEstimator):
         kernel = fitted_kernel(
             as_kernel(self.kernel).detached(), seen, parity, has_bias=self._has_bias
         )
-        return TrainingSet(pairs, loss, parity, kernel, project(kernel, parity, pairs))
+        projected = project(kernel, parity, pairs)
+        return TrainingSet(pairs, loss, parity, kernel, projected, budget=self._budget)
 
     #: Whether there is a bias where the parity allows one.
     _has_bias = True
@@ -161,7 +159,7 @@ class PairMachine(BaseEstimator):
             tol=float(self.tol),
             max_iter=most_steps if self.max_iter == -1 else int(self.max_iter),
             callback=self.callback,
-            memory_limit=self._memory_limit(),
+            memory_limit=self._budget.megabytes,
             report=Progress(float(self.tol)) if self.verbose else None,
             say=say if self.verbose else None,
         )
@@ -171,10 +169,10 @@ class PairMachine(BaseEstimator):
         report = Progress(float(self.tol), "relative gap") if self.verbose else None
         return replace(self._options(_MOST_NEWTON_STEPS), report=report)
 
-    def _memory_limit(self) -> float:
-        if self.memory_limit is None:
-            return _MEMORY_SHARE * available_megabytes()
-        return float(self.memory_limit)
+    @property
+    def _budget(self) -> Budget:
+        """What a fit or a prediction may use."""
+        return Budget(default_limit(self.memory_limit))
 
     def _report_outcome(self, certificate: Certificate, reason: str) -> None:
         if self.verbose:
@@ -193,7 +191,7 @@ class PairMachine(BaseEstimator):
                 f" {certificate.gap:.3g} ({certificate.relative_gap:.2e} of the objective). The model"
                 f" is as good as that gap says; {remedy}.",
                 ConvergenceWarning,
-                stacklevel=_levels_to_the_caller(),
+                stacklevel=levels_to_the_caller(),
             )
 
     #: What to do when a fit does not reach its tolerance.
@@ -202,12 +200,6 @@ class PairMachine(BaseEstimator):
     def _decide(self, X: Any) -> NDArray[np.float64]:
         """Values of the fitted function."""
         check_is_fitted(self)
-        return self._model.decisions(read_pairs(self, X, reset=False))
-
-
-def _levels_to_the_caller() -> int:
-    """Levels of the stack, from the one that asks, up to the first that is not of this package."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pairity."):
-        level, frame = level + 1, frame.f_back
-    return level
+        # what is free changes from call to call, and bits must not: no limit but one that is given
+        budget = UNLIMITED if self.memory_limit is None else self._budget
+        return self._model.decisions(read_pairs(self, X, reset=False), budget)

@@ -14,8 +14,9 @@ from pairity.estimators.semi import read_partly_labelled
 from pairity.estimators.support import SupportVectorMachine
 from pairity.graphs.manifold import full_laplacian, pair_laplacian
 from pairity.losses import PiecewiseLinear, hinge
+from pairity.memory import megabytes_of
+from pairity.operators.blockwise import operator_within
 from pairity.operators.deformed import DeformedOperator
-from pairity.operators.pair_operator import PairOperator
 from pairity.parity import Parity
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.choice import solve
@@ -164,11 +165,12 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
             check_choice(self.graph, "graph", ("pairs", "objects"))
 
     def _refuse_too_many(self, n: int, orders: int) -> None:
-        needed, limit = _MATRICES * 8e-6 * (orders * n) ** 2, self._memory_limit()
-        if needed > limit:
-            raise MemoryError(
-                f"{n} labelled and unlabelled pairs need about {needed:.0f} MB and the memory limit"
-                f" is {limit:.0f} MB; expected fewer unlabelled pairs or a larger memory_limit."
+        side = orders * n
+        if not self._budget.holds(side, side, copies=_MATRICES):
+            self._budget.refuse(
+                f"{n} labelled and unlabelled pairs",
+                megabytes_of(side, side, copies=_MATRICES),
+                "fewer unlabelled pairs or a larger memory_limit",
             )
 
     def _train(self, data: TrainingSet[PiecewiseLinear]) -> tuple[Solution, Certificate]:
@@ -180,7 +182,7 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         graph = data.pairs, data.parity, self.graph, int(self.n_neighbors)
         # f_I' L_I f_I / |I| = f_J' L_J f_J / |J|
         operator = DeformedOperator(
-            PairOperator(data.projected, data.pairs),
+            operator_within(data.projected, data.pairs, self._budget),
             (float(self.manifold) / len(data.pairs)) * pair_laplacian(*graph),
             self._labelled,
         )
@@ -203,7 +205,7 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         both, n = data.pairs.with_mirrored(), len(data.pairs)
         graph = data.pairs, data.parity, self.graph, int(self.n_neighbors)
         operator = DeformedOperator(
-            PairOperator(data.kernel, both),
+            operator_within(data.kernel, both, self._budget),
             (float(self.manifold) / len(both)) * full_laplacian(*graph),
             np.concatenate([self._labelled, self._labelled + n]),
         )

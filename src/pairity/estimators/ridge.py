@@ -235,7 +235,8 @@ class PairRidge(PairRegressor):
     def _leave_out(self, data: TrainingSet[Squared], counted: Any, n_rows: int) -> None:
         """Residuals without each pair; the best of ``alphas``."""
         problem = data.halved()
-        way = plan_ridge(problem, self.solver, replace(self._options(10_000), callback=None))
+        options = replace(self._options(10_000), callback=None)
+        way = plan_ridge(problem, self.solver, options, decomposed=True)
         if way == "cg":
             raise ValueError(
                 f"got alphas or leave_one_out with solver={self.solver!r} on {len(problem)} pairs,"

@@ -14,7 +14,7 @@ from pairity.estimators.labels import label_decisions
 from pairity.estimators.semi import read_partly_labelled
 from pairity.estimators.support import SupportVectorMachine
 from pairity.losses import PiecewiseLinear, hinge
-from pairity.operators.pair_operator import PairOperator
+from pairity.operators.blockwise import operator_within
 from pairity.parity import Parity
 from pairity.progress import say
 from pairity.solvers.certificate import Certificate, certify
@@ -243,7 +243,7 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
         small = replace(data, pairs=data.pairs[labelled], loss=loss).halved()
         solution = solve(small, self.solver, options)
         bias = certify(small, solution.theta, options.tol).bias
-        operator = PairOperator(data.projected, data.pairs, small.operator.left)
+        operator = operator_within(data.projected, data.pairs, options.budget, small.operator.left)
         outputs = operator.product(solution.theta) + bias
         labels = data.loss.above.copy()
         n_positive = self._n_positive(data.parity, labels[labelled])

@@ -24,7 +24,7 @@ from pairity.validation import as_dense
 __all__ = ["Atoms", "BlockAtoms", "Edges", "ObjectGrams", "PairedAtoms", "dense_gram"]
 
 #: Entries of a Gram matrix that the plain evaluation holds at a time, for each temporary.
-_BLOCK_ENTRIES = 2_000_000
+_BLOCK_ENTRIES = 500_000
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from pairity.lowrank.features import FeatureMap, Table, learn_map
 from pairity.lowrank.form import Form, group_columns, read_form
 from pairity.lowrank.model import LowRankModel
 from pairity.lowrank.newton import NewtonOptions, Outcome, Progress, bounds, minimise
+from pairity.memory import Budget
 from pairity.pairs import ObjectTable, Pairs
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.problem import INTERRUPTED, SolverOptions
@@ -106,7 +107,7 @@ def fit_low_rank(data: TrainingSet[Any], options: SolverOptions) -> LowRankFit:
     pairs = data.pairs
     widths = pairs.n_symmetric, pairs.n_antisymmetric
     form = read_form(data.kernel, data.parity, *widths, with_bias=data.with_bias)
-    _refuse_too_large(form, pairs, options.memory_limit)
+    _refuse_too_large(form, pairs, options.budget)
     loss = data.loss.times(2.0)  # Theorem 2
     order, came_from = arrange(pairs.first, pairs.second, pairs.n_objects)
     columns = group_columns(form, pairs)[came_from]
@@ -132,19 +133,20 @@ def fit_low_rank(data: TrainingSet[Any], options: SolverOptions) -> LowRankFit:
     return LowRankFit(_model(data, prepared, outcome), certificate, outcome)
 
 
-def _refuse_too_large(form: Form, pairs: Pairs, limit: float) -> None:
-    """Refuse what needs more than ``limit`` megabytes, before any of it is made."""
+def _refuse_too_large(form: Form, pairs: Pairs, budget: Budget) -> None:
+    """Refuse what does not fit, before any of it is made."""
     explicit = [kernel.explicit(pairs.objects[:1]) for kernel in form.kernels]
     widths = [0 if one is None or sp.issparse(one) else int(one.shape[1]) for one in explicit]
     parameters = sum(widths[block.table] ** 2 for block in form.bilinear)
     n, m = len(pairs), pairs.n_objects
     needed = _BYTES_PER_PAIR * n + _BYTES_PER_FEATURE * m * sum(widths)
     needed += _BYTES_PER_PARAMETER * parameters
-    if needed / 1e6 > limit:
-        raise MemoryError(
-            f"{n} pairs of {m} objects with {sum(widths)} features need about {needed / 1e6:.3g} MB and"
-            f" the memory limit is {limit:.3g} MB; expected fewer features (n_components of Nystroem),"
-            " a larger memory_limit, or the pairs on a cluster: PairDataset."
+    if needed / 1e6 > budget.megabytes:
+        budget.refuse(
+            f"{n} pairs of {m} objects with {sum(widths)} features",
+            needed / 1e6,
+            "fewer features (n_components of Nystroem), a larger memory_limit, or the pairs on a"
+            " cluster: PairDataset",
         )
 
 

@@ -16,6 +16,7 @@ from pairity.lowrank._loops import dot_given
 from pairity.lowrank.design import Design, Images, Layout, Vector
 from pairity.lowrank.features import FeatureMap, Table
 from pairity.lowrank.form import Form, group_columns, read_form
+from pairity.memory import UNLIMITED, Budget
 from pairity.orientation import Orientation
 from pairity.pairs import ObjectTable, Pairs
 from pairity.parity import Parity, impose
@@ -25,6 +26,8 @@ __all__ = ["LowRankModel"]
 
 #: Entries of feature tables that are held at a time.
 _TABLE_ENTRIES = 40_000_000
+#: Share of the memory for them, and tables of that size: features, images, and what they are from.
+_TABLE_SHARE, _TABLES = 0.5, 4.0
 _PAIRS_PER_RANGE = 16_384
 #: Objects for each pair up to which features of a whole table are worth their time.
 _OBJECTS_PER_PAIR = 4
@@ -71,22 +74,23 @@ class LowRankModel:
         """The matrices W of the bilinear blocks, for features of these widths."""
         return Layout(widths, self.form, n_group).matrices(self.parameters)
 
-    def decisions(self, pairs: Pairs) -> Vector:
+    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> Vector:
         """Values of the function, shape (n,)."""
         if not len(pairs):
             return np.zeros(0)
-        if pairs.n_objects <= min(_OBJECTS_PER_PAIR * len(pairs), self._objects_at_a_time):
+        at_a_time = self._objects_at_a_time(budget)
+        if pairs.n_objects <= min(_OBJECTS_PER_PAIR * len(pairs), at_a_time):
             table = self._whole_table(pairs.objects)
             return table.decide(pairs, table.place[pairs.first], table.place[pairs.second])
-        step = max(1, self._objects_at_a_time // 2)
+        step = max(1, at_a_time // 2)
         parts = [self._decide(pairs[start : start + step]) for start in range(0, len(pairs), step)]
         return np.concatenate(parts)
 
-    @property
-    def _objects_at_a_time(self) -> int:
+    def _objects_at_a_time(self, budget: Budget) -> int:
         """Objects whose features are held; the same for pairs and for swapped pairs."""
-        widths = (basis.shape[1] for basis in self.bases if basis is not None)
-        return max(2, _TABLE_ENTRIES // max(1, *widths, 1))
+        widths = [basis.shape[1] for basis in self.bases if basis is not None]
+        fitting = budget.share(_TABLE_SHARE).columns(max(1, sum(widths)), copies=_TABLES)
+        return int(max(2, min(_TABLE_ENTRIES // max(1, *widths, 1), fitting)))
 
     def _whole_table(self, objects: ObjectTable) -> ObjectScores:
         """Features of a table of objects, kept for the next pairs of the same objects."""

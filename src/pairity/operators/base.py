@@ -34,6 +34,10 @@ class KernelOperator(Protocol):
         """Whether products cost so much that a whole matrix is worth its memory."""
 
     @property
+    def object_megabytes(self) -> float:
+        """What products through objects take."""
+
+    @property
     def structure(self) -> TensorStructure | None:
         """Its tensor form, if it has one."""
 

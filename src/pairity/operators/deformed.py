@@ -18,7 +18,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators.pair_operator import PairOperator
+from pairity.operators.base import KernelOperator
 from pairity.operators.whole import make_symmetric, whole_matrix
 from pairity.pairs import Pairs
 
@@ -33,18 +33,14 @@ class DeformedOperator:
     spectral_grid = None
     #: Its matrix is held already.
     is_costly = False
+    object_megabytes = 0.0
 
-    def __init__(self, operator: PairOperator, penalty: Any, chosen: NDArray[np.intp]) -> None:
+    def __init__(self, operator: KernelOperator, penalty: Any, chosen: NDArray[np.intp]) -> None:
         self._operator, self._chosen = operator, chosen
         self.kernel: Kernel = operator.kernel
         self.left: Pairs = operator.left[chosen]
         gram = whole_matrix(operator)
-        smoothed = np.asarray(penalty @ gram)
-        system = smoothed.copy()
-        system[np.diag_indices(len(system))] += 1.0
-        self._correction = scipy.linalg.solve(
-            system, smoothed[:, chosen], overwrite_a=True, check_finite=False
-        )
+        self._correction = _correction(np.asarray(penalty @ gram), chosen)
         self.gram = gram[np.ix_(chosen, chosen)] - gram[chosen] @ self._correction
         make_symmetric(self.gram)
 
@@ -89,3 +85,17 @@ class DeformedOperator:
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal."""
         return self.gram.diagonal().copy()
+
+
+def _correction(smoothed: NDArray[np.float64], chosen: NDArray[np.intp]) -> NDArray[np.float64]:
+    """``(I + M K)^-1 M K_AL`` from ``M K``, which it overwrites: the transposed matrix is factored.
+
+    LAPACK takes columns, so that a matrix stored by rows would be copied otherwise.
+    """
+    right = np.asfortranarray(smoothed[:, chosen])
+    smoothed[np.diag_indices(len(smoothed))] += 1.0
+    factor = scipy.linalg.lu_factor(smoothed.T, overwrite_a=True, check_finite=False)
+    found: NDArray[np.float64] = scipy.linalg.lu_solve(
+        factor, right, trans=1, overwrite_b=True, check_finite=False
+    )
+    return found

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from pairity.kernels.constructions import MetricLearning
+from pairity.memory import Budget
 from pairity.operators.base import KernelOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.products import BilinearSum, PairSums, sample_pairs
@@ -44,6 +45,8 @@ _MOST_VECTORS = 320
 _DENSE_SHARE = 0.02
 #: Modes smaller than this, relative to the largest, are rounding.
 _NEGLIGIBLE = 1e-14
+#: Tables of the size of the features of landmarks that are held at once.
+_FEATURE_TABLES = 3.0
 
 
 class Modes(Protocol):
@@ -215,23 +218,30 @@ class LandmarkModes:
         return weighted.T @ weighted
 
 
-def leading_modes(operator: KernelOperator, n_modes: int, megabytes: float) -> Modes:
+def leading_modes(operator: KernelOperator, n_modes: int, budget: Budget) -> Modes:
     """At most ``n_modes`` features of an operator's kernel within some memory."""
     structure = operator.structure
+    few = int(min(n_modes, _fitting_modes(operator.left.n_objects, budget)))
     if structure is not None:
         kind = _Kind.EVEN if structure.parity is Parity.EVEN else _Kind.ODD
-        return _eigen_modes(operator.left, kind, structure.gram, structure.weight, n_modes)
+        return _eigen_modes(operator.left, kind, structure.gram, structure.weight, few)
     kernel = operator.kernel
     plain = isinstance(kernel, MetricLearning) and kernel.k2 is None and kernel.k3 is None
     if plain and isinstance(operator, PairOperator):
         gram = operator.grams[kernel.k1]
         # differences of objects do not see the mean
         gram = gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean()
-        return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, n_modes)
+        return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, few)
     n_pairs = len(operator.left)
-    fitting = int(min(n_modes, megabytes * 1e6 / (16.0 * n_pairs)))
+    fitting = int(min(n_modes, budget.columns(n_pairs, copies=_FEATURE_TABLES)))
     chosen = np.random.default_rng(0).permutation(n_pairs)[: max(1, fitting)]
     return LandmarkModes(operator, np.sort(chosen))
+
+
+def _fitting_modes(n_objects: int, budget: Budget) -> float:
+    """Modes whose products with one another, and tables over the objects, fit."""
+    half = budget.share(0.5)
+    return min(half.side(copies=3.0), half.columns(n_objects, copies=6.0))
 
 
 def _eigen_modes(

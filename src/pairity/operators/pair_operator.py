@@ -23,11 +23,14 @@ from pairity.operators.products import (
     sum_over_pairs,
 )
 from pairity.operators.spectral import SpectralGrid, TensorStructure, tensor_structure
-from pairity.operators.terms import TermGroup, compile_groups
+from pairity.operators.terms import TermGroup, compile_groups, gram_megabytes
 from pairity.pairs import Pairs
 from pairity.threads import run_in_ranges
 
 __all__ = ["PairOperator"]
+
+#: Entries of a block that are added up or evaluated at a time.
+_ENTRIES_AT_A_TIME = 2_000_000
 
 
 class PairOperator:
@@ -91,6 +94,11 @@ class PairOperator:
         return any(group.opaque for group in groups) or len(groups) > 1
 
     @property
+    def object_megabytes(self) -> float:
+        """What products through objects take."""
+        return gram_megabytes(self.kernel, self.left, self.right)
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Numbers of left and right pairs."""
         return len(self.left), len(self.right)
@@ -109,9 +117,27 @@ class PairOperator:
         left, right = self.left[rows], self.right[columns]
         if out is None:
             out = np.empty((len(left), len(right)))
+        step = max(1, _ENTRIES_AT_A_TIME // max(1, len(right)))
+        if self._groups is not None and len(self._groups) == 1 and self._groups[0].left is None:
+            step = max(1, len(left))  # straight into ``out``
+        chosen = np.arange(len(self.left))[rows]
+        for start in range(0, len(left), step):
+            part = slice(start, start + step)
+            self._fill(out[part], left[part], right, chosen[part], columns)
+        return out
+
+    def _fill(
+        self,
+        out: NDArray[np.float64],
+        left: Pairs,
+        right: Pairs,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp] | slice,
+    ) -> None:
+        """Entries of some rows; what is made on the way is as large as ``out``."""
         if self._groups is None:
             out[...] = dense_gram(self.kernel, left, right, self.grams)
-            return out
+            return
         for place, group in enumerate(self._groups):
             target = out if place == 0 else np.empty_like(out)
             gathered_block(group.table, left, right, target)
@@ -121,7 +147,6 @@ class PairOperator:
                 multiply_by_factors(group.opaque, left, right, target)
             if place:
                 out += target
-        return out
 
     def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """``K vector``, shape (n_left,)."""

@@ -12,14 +12,17 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams
-from pairity.kernels.expansion import Expansion, Factor, Monomial
+from pairity.kernels.expansion import Expansion, Factor, Monomial, expand
+from pairity.memory import megabytes_of
 from pairity.operators.factors import explicit_features, swap_sign
 from pairity.pairs import Pairs
 
-__all__ = ["TermGroup", "TermTable", "compile_groups"]
+__all__ = ["TermGroup", "TermTable", "compile_groups", "gram_megabytes"]
 
 #: Expansions longer than this are evaluated by the formula instead.
 _MOST_TERMS = 64
+#: Matrices between objects that a product makes beside the Gram matrices.
+_IN_PRODUCTS = 4
 #: Factors that stand for a whole kernel of pairs.
 _BEYOND = ("rows", "known")
 
@@ -81,6 +84,20 @@ def compile_groups(
         sign = swap_sign(factors)
         groups.append(TermGroup(_compile(terms, grams), left_features, right_features, sign))
     return groups
+
+
+def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> float:
+    """Megabytes that products through the object Gram matrices of a kernel take."""
+    right = left if right is None else right
+    groups: dict[object, set[tuple[Kernel, ...]]] = {}
+    for monomial in expand(kernel, left.n_symmetric, left.n_antisymmetric).terms:
+        groups.setdefault(monomial.factors, set()).update(filter(None, monomial.edges))
+    known = {kernel for edges in groups.values() for kernels in edges for kernel in kernels}
+    if not known:
+        return 0.0
+    stacked = sum(len(edges) for edges in groups.values() if len(edges) > 1)
+    copies = len(known) + stacked + _IN_PRODUCTS
+    return megabytes_of(left.n_objects, right.n_objects, copies=copies)
 
 
 def _compile(terms: dict[Monomial, float], grams: ObjectGrams) -> TermTable:

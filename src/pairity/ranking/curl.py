@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from pairity.ranking.flow import PreferenceFlow, Vector
 from pairity.ranking.triangles import Triangles, triangles_of
 
-__all__ = ["curl_part", "solve_least_squares"]
+__all__ = ["compares_all", "curl_part", "solve_least_squares"]
 
 #: Triangles listed at most; beyond that m x m matrices are used, for at most that many objects.
 _TRIANGLES_LISTED = 4_000_000
@@ -47,7 +47,7 @@ def solve_least_squares(matrix: sp.csr_array | LinearOperator, target: Vector) -
 
 def curl_part(flow: PreferenceFlow, values: Vector) -> Vector:
     """Projection of ``values`` on the edges of ``flow``; they must have no gradient part."""
-    if _compares_all(flow):
+    if compares_all(flow):
         return values
     listed = _list_triangles(flow)
     root = np.sqrt(flow.weights)
@@ -58,7 +58,7 @@ def curl_part(flow: PreferenceFlow, values: Vector) -> Vector:
     return loops @ solve_least_squares(loops, root * values) / root
 
 
-def _compares_all(flow: PreferenceFlow) -> bool:
+def compares_all(flow: PreferenceFlow) -> bool:
     """Whether all pairs of objects of each connected part are compared."""
     sizes = np.bincount(flow.components())
     return len(flow) == int(np.sum(sizes * (sizes - 1)) // 2)

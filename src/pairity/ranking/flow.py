@@ -77,7 +77,10 @@ def observed_flow(
     low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
     outcome = np.where(pairs.first == low, outcome, -outcome)
     keep = weight > 0
-    codes, edge = np.unique((low * pairs.n_objects + high)[keep], return_inverse=True)
+    codes = low * pairs.n_objects + high
+    if keep.all() and (codes[1:] > codes[:-1]).all():  # each pair once, in order
+        return PreferenceFlow(low, high, outcome, weight, pairs.n_objects)
+    codes, edge = np.unique(codes[keep], return_inverse=True)
     total: Vector = np.bincount(edge, weight[keep]).astype(np.float64)
     values = np.bincount(edge, (weight * outcome)[keep]) / total
     return PreferenceFlow(

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from pairity.pairs import Pairs
-from pairity.ranking.curl import curl_part, solve_least_squares
+from pairity.ranking.curl import compares_all, curl_part, solve_least_squares
 from pairity.ranking.flow import Places, PreferenceFlow, Vector, observed_flow
 
 __all__ = ["HodgeParts", "decompose", "hodge_rank", "least_squares_scores"]
@@ -94,12 +94,17 @@ class HodgeParts:
 
 
 def least_squares_scores(flow: PreferenceFlow) -> Vector:
-    """Scores that minimise ``sum_ij w_ij (s_i - s_j - Y_ij)^2``, of mean 0 in each part."""
+    """Scores that minimise ``sum_ij w_ij (s_i - s_j - Y_ij)^2``, of mean 0 in each part.
+
+    Where all objects of a part are compared with equal weights they are ``sum_j Y_ij / m``.
+    """
+    components = flow.components()
+    sizes = np.bincount(components)
+    if len(flow) and np.ptp(flow.weights) == 0.0 and compares_all(flow):
+        return flow.per_object(flow.values, -1.0) / sizes[components]
     root = np.sqrt(flow.weights)
     scaled = sp.csr_array(sp.diags_array(root) @ flow.gradient())
     scores = solve_least_squares(scaled, root * flow.values)
-    components = flow.components()
-    sizes = np.bincount(components)
     return np.asarray(scores - (np.bincount(components, scores) / sizes)[components])
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pairity.memory import Budget, limit_of, megabytes_of
 from pairity.pairs import Pairs
 from pairity.ranking.cycles import CycleSearch, strongest_cycles
 from pairity.ranking.flow import PreferenceFlow, Vector, model_flow, observed_flow
@@ -25,6 +26,9 @@ from pairity.ranking.result import Ranking, ranks_of
 from pairity.validation import check_choice
 
 __all__ = ["mean_margins", "rank_objects", "rank_observed", "win_shares"]
+
+#: Numbers for each pair that a ranking holds.
+_PER_PAIR = 14.0
 
 METHODS = ("least_squares", "mean", "wins")
 
@@ -109,6 +113,7 @@ def rank_objects(
     [4, 1, 3, 2]
     """
     _check_options(method, intervals, n_resamples, level, n_cycles)
+    _refuse_too_many(model, objects)
     flow = model_flow(model, objects)
     names = objects.ids if ids is None and isinstance(objects, Pairs) else ids
     score = _SCORES[method]
@@ -215,6 +220,20 @@ def _read_training(training: Any) -> tuple[Pairs, NDArray[Any]]:
             " fitted to: it is fitted again for intervals."
         )
     return training[0], np.asarray(training[1])
+
+
+def _refuse_too_many(model: Any, objects: Any) -> None:
+    """Refuse more pairs than the memory limit of the model has room for."""
+    limit = limit_of(model)
+    n = len(objects) if isinstance(objects, Pairs) else np.shape(objects)[0]
+    n_pairs = n if isinstance(objects, Pairs) else n * (n - 1) // 2
+    if limit is not None and not Budget(limit).holds(n_pairs, copies=_PER_PAIR):
+        Budget(limit).refuse(
+            f"{n_pairs} pairs to compare",
+            megabytes_of(n_pairs, copies=_PER_PAIR),
+            "fewer objects, only the pairs that matter as Pairs, or a model of larger memory_limit:"
+            " set_params(memory_limit=...)",
+        )
 
 
 def _check_options(

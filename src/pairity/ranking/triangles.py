@@ -14,7 +14,7 @@ from pairity.ranking.flow import Places, PreferenceFlow, Vector
 __all__ = ["Triangles", "triangles_of"]
 
 #: Entries of adjacency rows that are looked at together.
-_ENTRIES_AT_A_TIME = 4_000_000
+_ENTRIES_AT_A_TIME = 500_000
 
 
 @dataclass(frozen=True, eq=False)

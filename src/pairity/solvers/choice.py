@@ -10,17 +10,26 @@ splitting   many pairs per object and a tensor kernel: rounds on the grid, finis
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from pairity.operators.restricted import in_memory
+from pairity.memory import Budget, megabytes_of
+from pairity.operators.restricted import beside, in_memory
 from pairity.operators.spectral import TensorStructure
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
-from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
+from pairity.solvers.problem import (
+    INTERRUPTED,
+    AnyProblem,
+    Problem,
+    Solution,
+    SolverOptions,
+    Vector,
+)
 from pairity.solvers.smo import solve_smo
 from pairity.solvers.splitting import solve_splitting
 
-__all__ = ["SOLVERS", "Plan", "plan", "solve"]
+__all__ = ["SOLVERS", "Plan", "needed_by_all", "plan", "solve"]
 
 SOLVERS = ("auto", "smo", "chunking", "splitting")
 #: Share of all pairs of objects above which the grid is worth its size.
@@ -31,6 +40,9 @@ _STRONG = 1e6
 _FEW_PAIRS = 2500
 #: Matrices of the size of the grid that splitting holds, in units of double precision.
 _GRID_MATRICES = 22.0
+#: Vectors over all pairs that a solver holds, and squares of the working set: its Gram block and a
+#: polish of it.
+_VECTORS, _SQUARES = 12.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -43,22 +55,19 @@ class Plan:
     structure: TensorStructure | None = None
 
 
-def _megabytes(entries: float) -> float:
-    return 8.0 * entries / 1e6
-
-
 def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
     """Choose a solver, or check the one that was asked for, within the memory limit."""
     n, m = len(problem), problem.operator.left.n_objects
-    limit = options.memory_limit
-    base = _megabytes(12.0 * n + 4.0 * m * m)
-    if base > limit:
-        raise MemoryError(
-            f"{n} pairs of {m} objects need about {base:.0f} MB and the memory limit is {limit:.0f}"
-            " MB; expected a smaller problem, a larger memory_limit, or few features of objects in"
-            " place of their Gram matrix: kernel=Nystroem(kernel, 256)."
+    budget = options.budget
+    base = needed_by_all(problem)
+    if base > budget.megabytes:
+        budget.refuse(
+            f"{n} pairs of {m} objects",
+            base,
+            "a smaller problem, a larger memory_limit, or few features of objects in place of their"
+            " Gram matrix: kernel=Nystroem(kernel, 256)",
         )
-    largest_set = _fitting_set(n, limit - base)
+    largest_set = _fitting_set(n, beside(problem.operator, budget.without(base)))
     structure = problem.operator.structure
     if solver == "splitting" and structure is None:
         raise ValueError(
@@ -68,7 +77,7 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
         )
     if solver in ("smo", "chunking"):
         return Plan(solver, "as asked", largest_set)
-    grid = base + _megabytes(_GRID_MATRICES * m * m)
+    grid_fits = budget.without(base).holds(m, m, copies=_GRID_MATRICES)
     if solver == "splitting":
         return Plan("splitting", "as asked", largest_set, structure)
     if options.callback is not None:
@@ -78,9 +87,9 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
     if structure is not None and density >= _DENSE_ENOUGH and n > _FEW_PAIRS:
         if _strength(problem, structure) > _STRONG:
             return Plan("chunking", f"{facts}, large C: few support pairs", largest_set)
-        if grid <= limit:
+        if grid_fits:
             return Plan("splitting", f"{facts}, tensor kernel", largest_set, structure)
-        facts += f", too large for the grid in {limit:.0f} MB"
+        facts += f", too large for the grid in {budget.megabytes:.0f} MB"
     return Plan("chunking", facts, largest_set)
 
 
@@ -91,9 +100,13 @@ def _strength(problem: Problem, structure: TensorStructure) -> float:
     return float(np.median(np.maximum(loss.high, -loss.low))) * typical / loss.scale
 
 
-def _fitting_set(n_pairs: int, megabytes: float) -> int:
-    fitting = np.sqrt(max(megabytes, 0.0) * 1e6 / 16.0)
-    return int(max(2, min(LARGEST_SET, n_pairs, fitting)))
+def needed_by_all(problem: AnyProblem[Any]) -> float:
+    """Megabytes that any solver takes: vectors over the pairs, products through objects."""
+    return megabytes_of(len(problem), copies=_VECTORS) + problem.operator.object_megabytes
+
+
+def _fitting_set(n_pairs: int, budget: Budget) -> int:
+    return int(max(2, min(LARGEST_SET, n_pairs, budget.side(copies=_SQUARES))))
 
 
 def solve(
@@ -106,8 +119,8 @@ def solve(
     if chosen.solver == "smo":
         return solve_smo(problem, options, start)
     if chosen.solver == "chunking" or chosen.structure is None:
-        held = replace(problem, operator=in_memory(problem.operator, options.memory_limit))
-        return solve_chunking(held, options, start, chosen.largest_set)
+        held = replace(problem, operator=in_memory(problem.operator, options.budget))
+        return solve_chunking(held, options, start, plan(held, "chunking", options).largest_set)
     rough = solve_splitting(problem, chosen.structure, options)
     if rough.reason == INTERRUPTED:
         return rough

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pairity.losses.base import Vector
+from pairity.memory import Budget
 from pairity.operators.base import KernelOperator
 from pairity.operators.modes import Modes, leading_modes
 from pairity.operators.whole import whole_matrix
@@ -30,6 +31,8 @@ MOST_DENSE_PAIRS = 5000
 #: Features of the preconditioner at most; fewer for fewer pairs.
 _MOST_MODES = 4096
 _MODES_SHARE = 1 / 64
+#: Share of the memory for them.
+_BUDGET_SHARE = 0.2
 #: Share of the size of a matrix that every shift can be told apart from.
 _ROUNDING = 1e-14
 #: Iterations, or else a tolerance, from which on rounding may add up: the residual that the
@@ -53,10 +56,10 @@ class Found:
 class ShiftedSystems:
     """Systems of one operator for any shifts and right sides."""
 
-    def __init__(self, operator: KernelOperator, *, dense: bool, megabytes: float) -> None:
+    def __init__(self, operator: KernelOperator, *, dense: bool, budget: Budget) -> None:
         self.operator = operator
         self.dense = dense
-        self._megabytes = megabytes
+        self._budget = budget.share(_BUDGET_SHARE)
         self._gram: NDArray[np.float64] | None = None
         self._modes: Modes | None = None
 
@@ -73,7 +76,7 @@ class ShiftedSystems:
         if self._modes is None:
             n = len(self.operator.left)
             wanted = max(1, min(_MOST_MODES, int(_MODES_SHARE * n)))
-            self._modes = leading_modes(self.operator, wanted, self._megabytes)
+            self._modes = leading_modes(self.operator, wanted, self._budget)
         return self._modes
 
     def with_shift(self, shift: Vector) -> _Direct | _Iterative:

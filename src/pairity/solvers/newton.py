@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pairity.losses.logistic import Logistic
-from pairity.operators.restricted import in_memory
+from pairity.operators.restricted import beside, in_memory
 from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
 from pairity.solvers.problem import (
     INTERRUPTED,
@@ -38,10 +38,8 @@ _ROUGH, _EXACT = 0.1, 1e-12
 _MOST_INNER_ITERATIONS = 2000
 #: Pairs up to which the matrix is factored where products are as costly as a factorisation is.
 _MOST_DENSE_COSTLY = 10_000
-#: Square matrices of doubles that this holds.
-_DENSE_MATRICES = 4.0
-#: Share of the memory limit for the features of a preconditioner.
-_MODES_SHARE = 0.2
+#: Square matrices that this holds: the Gram matrix, its factor, and one on the way.
+_DENSE_MATRICES = 3.0
 
 
 @dataclass
@@ -59,7 +57,7 @@ def solve_newton(
     problem: AnyProblem[Logistic], options: SolverOptions, start: Vector | None = None
 ) -> Solution:
     """Minimise primal and dual together to a violation of at most ``options.tol``."""
-    problem = replace(problem, operator=in_memory(problem.operator, options.memory_limit))
+    problem = replace(problem, operator=in_memory(problem.operator, options.budget))
     run = _Run(problem, options, np.zeros(len(problem)))
     if start is not None:
         warm = _Run(problem, options, problem.loss.feasible(start))
@@ -81,13 +79,10 @@ class _Run:
         self.problem, self.options = problem, options
         self.n_iter = self.inner_iterations = 0
         n, operator = len(problem), problem.operator
-        fits = _DENSE_MATRICES * 8e-6 * n * n <= options.memory_limit
-        most = _MOST_DENSE_COSTLY if operator.is_costly and fits else MOST_DENSE_PAIRS
-        self.systems = ShiftedSystems(
-            operator,
-            dense=n <= most,
-            megabytes=_MODES_SHARE * options.memory_limit,
-        )
+        budget = beside(operator, options.budget.without(operator.object_megabytes))
+        fits = budget.holds(n, n, copies=_DENSE_MATRICES)
+        most = _MOST_DENSE_COSTLY if operator.is_costly else MOST_DENSE_PAIRS
+        self.systems = ShiftedSystems(operator, dense=n <= most and fits, budget=budget)
         values = problem.operator.product(theta) if theta.any() else np.zeros(len(theta))
         bias = problem.loss.bias_interval(theta, values)[0] if problem.has_bias else 0.0
         self.state = _State(theta, values, bias)

@@ -29,8 +29,9 @@ import numpy as np
 from pairity.kernels.algebra import Kernel
 from pairity.losses.base import Loss, Vector
 from pairity.losses.piecewise import PiecewiseLinear
+from pairity.memory import UNLIMITED, Budget
 from pairity.operators.base import KernelOperator
-from pairity.operators.pair_operator import PairOperator
+from pairity.operators.blockwise import operator_within
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
@@ -51,6 +52,8 @@ __all__ = [
 
 #: Why a solver stopped, when the user asked it to.
 INTERRUPTED = "interrupted"
+#: Share of the memory limit for a cache of kernel rows.
+_ROWS_SHARE = 0.6
 
 #: Share of the sizes of dual variables that their sum may be off 0.
 _NEGLIGIBLE = 1e-9
@@ -116,6 +119,16 @@ class SolverOptions:
     report: Callable[[str, float], None] | None = None  # where it is, and the violation
     say: Callable[[str], None] | None = None  # what was chosen, and why
 
+    @property
+    def row_megabytes(self) -> float:
+        """Room for kernel rows: what was asked for, within the limit."""
+        return min(self.cache_size, self.budget.share(_ROWS_SHARE).megabytes)
+
+    @property
+    def budget(self) -> Budget:
+        """What every part of a solver asks before it makes large arrays."""
+        return Budget(self.memory_limit)
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -134,6 +147,7 @@ def halved_problem(
     parity: Parity | None,
     *,
     with_bias: bool = True,
+    budget: Budget = UNLIMITED,
 ) -> AnyProblem[SomeLoss]:
     """(20) for EVEN, (22) for ODD; with no parity the ordinary machine on the rows as given.
 
@@ -142,15 +156,22 @@ def halved_problem(
     if parity is not None:
         loss = loss.times(2.0)
     has_bias = with_bias and parity is not Parity.ODD
-    return AnyProblem(PairOperator(kernel, pairs), loss, has_bias)
+    return AnyProblem(operator_within(kernel, pairs, budget), loss, has_bias)
 
 
 def full_problem(
-    kernel: Kernel, pairs: Pairs, loss: SomeLoss, parity: Parity, *, with_bias: bool = True
+    kernel: Kernel,
+    pairs: Pairs,
+    loss: SomeLoss,
+    parity: Parity,
+    *,
+    with_bias: bool = True,
+    budget: Budget = UNLIMITED,
 ) -> AnyProblem[SomeLoss]:
     """(13) or (42) on the rows followed by their mirror images."""
     mirrored = loss.with_mirrored(parity.sign)
-    return AnyProblem(PairOperator(kernel, pairs.with_mirrored()), mirrored, with_bias)
+    operator = operator_within(kernel, pairs.with_mirrored(), budget)
+    return AnyProblem(operator, mirrored, with_bias)
 
 
 def settled(problem: AnyProblem[Any], theta: Vector) -> Vector:

@@ -12,12 +12,16 @@ model that was fitted without that pair, ``theta_i / (K + shift)^-1_ii``.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pairity.losses.squared import Squared
+from pairity.memory import megabytes_of
 from pairity.operators.complete import CompletePairs, is_complete
+from pairity.operators.restricted import beside, in_memory
 from pairity.operators.whole import whole_matrix
 from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
 from pairity.solvers.problem import (
@@ -33,22 +37,30 @@ __all__ = ["RIDGE_SOLVERS", "ExactRidge", "plan_ridge", "ridge_path", "solve_rid
 
 RIDGE_SOLVERS = ("auto", "spectral", "dense", "cg")
 RidgeProblem = AnyProblem[Squared]
-#: Square matrices of doubles that the dense way holds.
-_DENSE_MATRICES = 3.0
-#: Share of the memory limit for the features of a preconditioner.
-_MODES_SHARE = 0.2
+#: Square matrices that the dense way holds: to solve once, and to decompose for many shifts.
+_DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
 
 
-def plan_ridge(problem: RidgeProblem, solver: str, options: SolverOptions) -> str:
-    """Choose a way, or check the one that was asked for."""
+def plan_ridge(
+    problem: RidgeProblem, solver: str, options: SolverOptions, *, decomposed: bool = False
+) -> str:
+    """Choose a way, or check the one that was asked for; ``decomposed`` is for many shifts."""
     n = len(problem)
-    fits = _DENSE_MATRICES * 8e-6 * n * n <= options.memory_limit
+    budget = options.budget.without(problem.operator.object_megabytes)
+    copies = _DECOMPOSED_MATRICES if decomposed else _DENSE_MATRICES
+    fits = budget.holds(n, n, copies=copies)
     spectral = _is_spectral(problem)
     if solver == "spectral" and not spectral:
         raise ValueError(
             "got solver='spectral' where it does not apply; expected a tensor kernel without group"
             " features, every pair of the objects exactly once and equal weights: use"
             " solver='auto'."
+        )
+    if solver == "dense" and not fits:
+        budget.refuse(
+            f"matrices of {n} pairs",
+            megabytes_of(n, n, copies=copies),
+            "fewer pairs, a larger memory_limit, or conjugate gradients: solver='cg'",
         )
     if solver != "auto":
         return solver
@@ -166,9 +178,10 @@ def _solve_dense(problem: RidgeProblem) -> Solution:
 
 def _solve_by_gradients(problem: RidgeProblem, options: SolverOptions) -> Solution:
     targets, most = problem.loss.targets, options.max_iter
-    system = ShiftedSystems(
-        problem.operator, dense=False, megabytes=_MODES_SHARE * options.memory_limit
-    ).with_shift(1.0 / problem.loss.weights)
+    held = replace(problem, operator=in_memory(problem.operator, options.budget))
+    budget = beside(held.operator, options.budget.without(held.operator.object_megabytes))
+    systems = ShiftedSystems(held.operator, dense=False, budget=budget)
+    system = systems.with_shift(1.0 / problem.loss.weights)
     watch = _Watch(problem, options)
     try:
         if problem.has_bias:

@@ -57,7 +57,7 @@ class _State:
         self.diagonal = np.ascontiguousarray(problem.operator.diagonal())
         self.active = np.arange(len(problem))
         self.fresh_at = 0
-        self.cache = RowCache(problem.operator, options.cache_size)
+        self.cache = RowCache(problem.operator, options.row_megabytes)
         self.violation, self.most, self.least = np.inf, np.inf, -np.inf
 
     def refresh_values(self) -> None:

@@ -12,13 +12,14 @@ On the full set I three ways keep or drop the symmetry (29) of the iterates:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeAlias
 
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
 from pairity.losses.piecewise import PiecewiseLinear
+from pairity.memory import Budget
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.solvers.certificate import Certificate, certify
@@ -57,11 +58,17 @@ class TrainingSet(Generic[SomeLoss]):
     kernel: Kernel  # order-invariant, for I
     projected: Kernel  # balanced or skew-balanced, for J
     with_bias: bool = True  # where the parity allows one
+    budget: Budget = field(default_factory=Budget)
 
     def halved(self) -> AnyProblem[SomeLoss]:
         """Problem on J, or on the rows as given without a symmetry."""
         return halved_problem(
-            self.projected, self.pairs, self.loss, self.parity, with_bias=self.with_bias
+            self.projected,
+            self.pairs,
+            self.loss,
+            self.parity,
+            with_bias=self.with_bias,
+            budget=self.budget,
         )
 
     def full(self) -> AnyProblem[SomeLoss]:
@@ -69,7 +76,12 @@ class TrainingSet(Generic[SomeLoss]):
         if self.parity is None:
             return self.halved()
         return full_problem(
-            self.kernel, self.pairs, self.loss, self.parity, with_bias=self.with_bias
+            self.kernel,
+            self.pairs,
+            self.loss,
+            self.parity,
+            with_bias=self.with_bias,
+            budget=self.budget,
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,13 @@ from pairity.kernels.algebra import Kernel, Scaled, Sum
 from pairity.kernels.classes import project
 from pairity.kernels.scaling import Scaling
 from pairity.kernels.standardized import Rescaled
-from pairity.operators.pair_operator import PairOperator
+from pairity.memory import UNLIMITED, Budget
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 from pairity.tuning.criteria import Criterion
 from pairity.tuning.families import LINEAR, kernel_families, without_derived
 from pairity.tuning.landmarks import Evaluation, LandmarkRidge, Rows, Split, Vector
+from pairity.tuning.room import kernel_columns, plan_landmarks
 
 __all__ = ["Combination", "Families", "choose_combination", "fit_families"]
 
@@ -79,7 +81,7 @@ class Families:
     names: list[str]
     kernels: list[Kernel]  # on rescaled features, each over its mean diagonal
     scaling: Scaling
-    matrices: list[NDArray[np.float64]]
+    matrices: list[NDArray[Any]]
 
 
 def choose_combination(
@@ -91,27 +93,42 @@ def choose_combination(
     criterion: Criterion,
     *,
     random_state: int = 0,
+    budget: Budget = UNLIMITED,
     say: Callable[[str], None] | None = None,
 ) -> Combination:
     """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
 
-    Folds run beside one another, each on one thread.
+    Folds run beside one another, each on one thread.  Of several ways to standardise the matrices
+    of one alone are held, unless there is room for all.
     """
     tell = say or (lambda text: None)
-    landmarks = _landmarks(len(pairs), random_state)
-    has_bias = parity is not Parity.ODD
-    found = []
+    scalings = _scalings(pairs)
+    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), _LANDMARKS, budget)
+    landmarks = _landmarks(len(pairs), random_state, room.n_landmarks)
+
+    def prepare(scale: str) -> tuple[Families, LandmarkRidge]:
+        families = fit_families(pairs, parity, scalings[scale], landmarks, dtype=room.dtype)
+        has_bias = parity is not Parity.ODD
+        ridge = LandmarkRidge(
+            families.matrices, landmarks, targets, weights, splits, criterion, has_bias=has_bias
+        )
+        return families, ridge
+
+    held: dict[str, tuple[Families, LandmarkRidge]] = {}
+    trials: dict[str, list[Evaluation]] = {}
     with threadpool_limits(1):
-        for scale, scaling in _scalings(pairs).items():
-            families = fit_families(pairs, parity, scaling, landmarks)
-            ridge = LandmarkRidge(
-                families.matrices, landmarks, targets, weights, splits, criterion, has_bias=has_bias
-            )
-            trials = list(_rounds(ridge, _equal(families), _ROUNDS_FOR_SCALE))
-            found.append((min(trial.loss for trial in trials), scale, families, ridge, trials))
-            tell(f"kernel, {scale} scale: held-out loss {found[-1][0]:.4f} at first")
-        _, scale, families, ridge, trials = min(found, key=lambda item: item[0])
-        best = _best_sum(families, ridge, scale, trials)
+        for scale in scalings:
+            if not room.several:
+                held.clear()
+            held[scale] = families, ridge = prepare(scale)
+            trials[scale] = list(_rounds(ridge, _equal(families), _ROUNDS_FOR_SCALE))
+            tell(f"kernel, {scale} scale: held-out loss {_least_loss(trials[scale]):.4f} at first")
+            del families, ridge
+        scale = min(trials, key=lambda name: _least_loss(trials[name]))
+        if scale not in held:
+            held.clear()
+            held[scale] = prepare(scale)
+        best = _best_sum(*held[scale], scale, trials[scale])
     shares = ", ".join(f"{name} {share:.2f}" for name, share in best.weights.items())
     tell(f"kernel, {scale} scale: held-out loss {best.loss:.4f} of {shares}")
     return best
@@ -121,9 +138,18 @@ def _equal(families: Families) -> Vector:
     return np.full(len(families.names), 1.0 / len(families.names))
 
 
-def _landmarks(n_pairs: int, random_state: int) -> Rows:
+def _least_loss(trials: list[Evaluation]) -> float:
+    return min(trial.loss for trial in trials)
+
+
+def _landmarks(n_pairs: int, random_state: int, number: int) -> Rows:
     order = np.random.default_rng(random_state).permutation(n_pairs)
-    return np.sort(order[:_LANDMARKS])
+    return np.sort(order[:number])
+
+
+def _families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
+    families = kernel_families(pairs, parity)
+    return families if len(pairs) <= _MOST_WITH_DERIVED else without_derived(families)
 
 
 def _scalings(pairs: Pairs) -> dict[str, Scaling]:
@@ -141,6 +167,7 @@ def fit_families(
     scaling: Scaling,
     landmarks: Rows,
     evaluated: Pairs | None = None,
+    dtype: type[np.floating] = np.float64,
 ) -> Families:
     """Fit all kernels to the training pairs, and evaluate them at the landmarks among these.
 
@@ -150,20 +177,15 @@ def fit_families(
     scaled = scaling.apply(training)
     basis = training[landmarks].without_unused_objects()
     names, kernels, matrices = [], [], []
-    families = kernel_families(training, parity)
-    if len(training) > _MOST_WITH_DERIVED:
-        families = without_derived(families)
-    for name, kernel in families.items():
+    for name, kernel in _families(training, parity).items():
         fitted = kernel.fitted_to(scaled)
         projected = project(Rescaled(fitted, scaling), parity, training)
         size = float(projected.diagonal(training).mean())
         if not size > 0.0:
             continue
-        matrix = PairOperator(projected, evaluated, basis).block(slice(None), slice(None))
-        matrix /= size
         names.append(name)
         kernels.append(Scaled(1.0 / size, fitted))
-        matrices.append(matrix)
+        matrices.append(kernel_columns(projected, evaluated, basis, 1.0 / size, dtype))
     return Families(names, kernels, scaling, matrices)
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from pairity.memory import Budget
 from pairity.operators.base import KernelOperator
-from pairity.operators.pair_operator import PairOperator
-from pairity.operators.restricted import Resident, Restricted, in_memory
+from pairity.operators.blockwise import operator_within
+from pairity.operators.restricted import Resident, Restricted, beside, in_memory
 from pairity.parity import Parity
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.path import Solve, path_of
@@ -29,6 +30,8 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 #: Pairs up to which the whole Gram matrix is held, whatever an entry costs.
 _FEW_PAIRS = 5000
+#: Share of the memory for it, and megabytes that a fold works with at least.
+_RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +63,16 @@ def held_out_path(
     Strengths are tried from weak to strong, each fit started from the last one of its fold; folds
     run beside one another, each on one thread.
     """
-    operator = _shared_operator(data, options)
+    operator = _shared_operator(data, options.budget)
     order = np.argsort(factors, kind="stable")
     ascending = [float(factors[place]) for place in order]
+    workers, options = _side_by_side(operator, options, min(get_thread_count(), len(splits)))
     folds = [_Fold(data, operator, split, ascending, options, solve) for split in splits]
     path = HeldOutPath(
         [np.full((len(factors), len(test)), np.nan) for _, test in splits],
         np.full((len(factors), len(splits)), np.nan),
         np.zeros((len(factors), len(splits)), dtype=np.int64),
     )
-    workers = min(get_thread_count(), len(splits))
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
         for place in order:
             for number, found in enumerate(pool.map(next, folds)):
@@ -122,12 +125,28 @@ class _Fold:
         return _Fit(values[self._test] + bias, seconds, solution.n_iter)
 
 
-def _shared_operator(data: TrainingSet[Any], options: SolverOptions) -> KernelOperator:
-    """The kernel between all pairs, held in memory where that is small."""
-    operator = PairOperator(data.projected, data.pairs)
+def _side_by_side(
+    operator: KernelOperator, options: SolverOptions, most: int
+) -> tuple[int, SolverOptions]:
+    """How many folds at a time, and what each of them may use beside what they share."""
+    rest = beside(operator, options.budget).megabytes
+    needed = max(_LEAST_FOR_A_FOLD, 2.0 * operator.object_megabytes)
+    workers = int(min(most, max(1.0, rest / needed)))
+    return workers, replace(options, memory_limit=rest / workers)
+
+
+def _shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:
+    """The kernel between all pairs, held in memory where that is small.
+
+    Validation is rough, so that single precision is enough where double precision is too large.
+    """
+    operator = operator_within(data.projected, data.pairs, budget)
     if operator.structure is not None:
         operator.spectral_grid  # noqa: B018 - one decomposition for all folds, made before they start
     n = len(data.pairs)
     if operator.structure is None and n <= _FEW_PAIRS:
-        return Resident(operator)
-    return in_memory(operator, options.memory_limit)
+        room = budget.without(operator.object_megabytes).share(_RESIDENT_SHARE)
+        for dtype, itemsize in ((np.float64, 8), (np.float32, 4)):
+            if room.holds(n, n, itemsize=itemsize):
+                return Resident(operator, dtype)
+    return in_memory(operator, budget)

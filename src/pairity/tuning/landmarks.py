@@ -2,12 +2,13 @@
 
 All pairs are fitted; only the expansion is in ``r`` of them, the landmarks (a subset of
 regressors).  One evaluation of a weighted sum of kernels takes ``n r^2`` operations a fold,
-whatever the kernels are.
+whatever the kernels are.  Matrices may be in single precision: sums over rows are formed in
+double precision, some rows at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,8 @@ Split = tuple[Rows, Rows]
 _SHIFTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 #: What is added to the diagonal of the normal equations, relative to its mean.
 _ROUNDING = 1e-7
+#: Rows of a matrix that are copied at a time.
+_ROWS_AT_A_TIME = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +89,14 @@ class LandmarkRidge:
     def evaluate(self, weights: Vector) -> Evaluation:
         """Fit on each fold for every shift; the best shift counts."""
         total = self._weighted_sum(weights)
-        inside = total[self.landmarks]
+        inside = total[self.landmarks].astype(np.float64)
 
         def follow(split: Split) -> tuple[Vector, list[_FoldModel]]:
             train, test = split
-            fits = self._fits(total[train], train, inside)
-            rows = total[test]
-            decisions = np.array([rows @ coefficients + bias for coefficients, bias in fits])
+            fits = self._fits(total, train, inside)
+            table = np.column_stack([coefficients for coefficients, _ in fits])
+            biases = np.array([bias for _, bias in fits])
+            decisions = _times(total, test, table).T + biases[:, np.newaxis]
             return decisions, [_FoldModel(split, coefficients) for coefficients, _ in fits]
 
         with ThreadPoolExecutor(min(get_thread_count(), len(self.splits))) as pool:
@@ -117,10 +121,10 @@ class LandmarkRidge:
 
     def _share(self, matrix: Vector, model: _FoldModel) -> Vector:
         train, test = model.split
-        values = matrix[test] @ model.coefficients
+        values = _times(matrix, test, model.coefficients)
         if not self.has_bias:
             return values
-        middle = np.average(matrix[train], axis=0, weights=self.weights[train])
+        middle = _mean_row(matrix, train, self.weights[train])
         return values - float(middle @ model.coefficients)
 
     def scales(self, evaluation: Evaluation) -> Vector:
@@ -132,7 +136,8 @@ class LandmarkRidge:
         total = np.zeros_like(self.matrices[0])
         for weight, matrix in zip(weights, self.matrices, strict=True):
             if weight > 0.0:
-                total += weight * matrix
+                for part in _parts(len(total)):
+                    total[part] += total.dtype.type(weight) * matrix[part]
         return total
 
     def _fits(self, matrix: Vector, train: Rows, inside: Vector) -> list[tuple[Vector, float]]:
@@ -140,16 +145,41 @@ class LandmarkRidge:
         targets, weights = self.targets[train], self.weights[train]
         middle, target = np.zeros(matrix.shape[1]), 0.0
         if self.has_bias:
-            middle = np.average(matrix, axis=0, weights=weights)
+            middle = _mean_row(matrix, train, weights)
             target = float(np.average(targets, weights=weights))
-            matrix, targets = matrix - middle, targets - target
-        weighted = matrix * weights[:, np.newaxis]
-        square, right = weighted.T @ matrix, weighted.T @ targets
+            targets = targets - target
+        square, right = np.zeros((len(middle), len(middle))), np.zeros(len(middle))
+        for part in _parts(len(train)):
+            rows = matrix[train[part]].astype(np.float64, copy=False) - middle
+            weighted = (rows * weights[part, np.newaxis]).T
+            square += weighted @ rows
+            right += weighted @ targets[part]
         found = []
         for shift in _SHIFTS:
             coefficients = _solve(square + shift * inside, right)
             found.append((coefficients, target - float(middle @ coefficients)))
         return found
+
+
+def _parts(n_rows: int) -> Iterator[slice]:
+    for start in range(0, n_rows, _ROWS_AT_A_TIME):
+        yield slice(start, start + _ROWS_AT_A_TIME)
+
+
+def _times(matrix: Vector, chosen: Rows, right: Vector) -> Vector:
+    """Chosen rows of a matrix times vectors."""
+    products = [
+        matrix[chosen[part]].astype(np.float64, copy=False) @ right for part in _parts(len(chosen))
+    ]
+    return np.concatenate(products) if products else np.zeros((0, *right.shape[1:]))
+
+
+def _mean_row(matrix: Vector, chosen: Rows, weights: Vector) -> Vector:
+    """Weighted mean of chosen rows."""
+    total = np.zeros(matrix.shape[1])
+    for part in _parts(len(chosen)):
+        total += weights[part] @ matrix[chosen[part]].astype(np.float64, copy=False)
+    return total / float(weights.sum())
 
 
 def _solve(matrix: Vector, right: Vector) -> Vector:

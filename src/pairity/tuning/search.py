@@ -16,6 +16,7 @@ from pairity.calibration.held_out import GivenRows, read_splits, shared_weights
 from pairity.estimators.base import PairMachine
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.base import Loss
+from pairity.memory import Budget, default_limit
 from pairity.orientation import Orientation
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
@@ -81,6 +82,7 @@ class PairSearch(BaseEstimator):
     random_state: int
     n_symmetric: int
     n_antisymmetric: int
+    memory_limit: float | None
     verbose: bool
 
     #: The estimator that is tuned, the name of its strength (C or alpha), and the parameters that
@@ -202,6 +204,7 @@ class PairSearch(BaseEstimator):
                     read.splits,
                     self._criterion(read.parity),
                     random_state=int(self.random_state),
+                    budget=Budget(default_limit(self.memory_limit)),
                     say=say if self.verbose else None,
                 )
                 kernel = self.combination_.kernel

@@ -1,0 +1,153 @@
+"""The memory limit: budgets, what is done where it is short, and peaks of whole fits."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cases
+from pairity import PairRidge, Pairs, PairSVC
+from pairity.exceptions import PairityWarning
+from pairity.kernels import Additive, Gaussian, MetricLearning, Product
+from pairity.memory import Budget, limit_of, megabytes_of
+from pairity.operators.blockwise import Blockwise, operator_within
+from pairity.operators.pair_operator import PairOperator
+from pairity.operators.restricted import Resident
+from pairity.ranking import rank_objects
+from pairity.tuning.room import kernel_columns, plan_landmarks
+
+ROOT = Path(__file__).resolve().parent.parent
+SUM = Additive(Gaussian(1.3)) + Product(Gaussian(0.7))
+
+
+def test_budget_counts_bytes():
+    assert megabytes_of(1000, 500) == pytest.approx(4.0)
+    assert megabytes_of(1000, 500, copies=3, itemsize=4) == pytest.approx(6.0)
+    budget = Budget(8.0)
+    assert budget.holds(1000, 1000)
+    assert not budget.holds(1001, 1000)
+    assert budget.columns(1000) == pytest.approx(1000.0)
+    assert budget.side(copies=4.0) == pytest.approx(500.0)
+    assert budget.share(0.5).without(1.0).megabytes == pytest.approx(3.0)
+    with pytest.raises(
+        MemoryError, match=r"^3 pairs need about 9 MB and the .* 8 MB; expected less\.$"
+    ):
+        budget.refuse("3 pairs", 9.0, "less")
+
+
+def test_limit_of_what_is_inside():
+    class Around:
+        steps = [("last", PairSVC(memory_limit=7.0))]
+
+    assert limit_of(Around()) == 7.0
+    assert limit_of(PairSVC()) is None
+
+
+@pytest.mark.parametrize("kernel", [SUM, MetricLearning(Gaussian(1.1))], ids=str)
+def test_blocks_are_those_of_all_objects(kernel, monkeypatch):
+    monkeypatch.setattr("pairity.operators.blockwise._FEWEST", 4)
+    pairs = cases.distinct_pairs(3, n=23, m=30)
+    blocks = operator_within(kernel, pairs, Budget(1e-6))
+    assert isinstance(blocks, Blockwise)
+    whole = PairOperator(kernel, pairs)
+    gram = whole.block(slice(None), slice(None))
+    some = np.array([3, 1, 20])
+    np.testing.assert_allclose(
+        blocks.block(slice(None), some), gram[:, some], rtol=1e-12, atol=1e-14
+    )
+    np.testing.assert_allclose(blocks.diagonal(), np.diag(gram), rtol=1e-12)
+    vector = np.random.default_rng(0).normal(size=23)
+    np.testing.assert_allclose(blocks.product(vector), gram @ vector, rtol=0, atol=1e-12)
+    vector[5:] = 0.0
+    np.testing.assert_allclose(blocks.product(vector), gram @ vector, rtol=0, atol=1e-12)
+    other = operator_within(kernel, pairs, Budget(1e-6), pairs[:7])
+    np.testing.assert_allclose(other.product(vector[:7]), gram[:, :7] @ vector[:7], atol=1e-12)
+
+
+def test_single_precision_is_summed_in_double():
+    operator = PairOperator(SUM, cases.distinct_pairs(3, n=40, m=30))
+    exact, rounded = Resident(operator), Resident(operator, np.float32)
+    assert rounded.megabytes == exact.megabytes / 2
+    vector = np.random.default_rng(0).normal(size=40)
+    np.testing.assert_allclose(rounded.product(vector), exact.product(vector), atol=1e-5)
+    vector[3:] = 0.0
+    np.testing.assert_allclose(rounded.product(vector), exact.product(vector), atol=1e-5)
+    assert rounded.rows(np.array([1])).dtype == np.float64
+
+
+def test_objects_that_do_not_fit_give_the_same_model():
+    objects = np.random.default_rng(1).normal(size=(300, 2))
+    ring = Pairs(objects, np.arange(300), (np.arange(300) + 1) % 300)
+    y = np.where(objects[ring.first, 0] > objects[ring.second, 0], 1, -1)
+    ample, tight = (
+        PairSVC("antisymmetric", Gaussian(1.0), tol=1e-8, memory_limit=limit).fit(ring, y)
+        for limit in (1000.0, 1.0)
+    )
+    assert tight.certificate_.holds
+    np.testing.assert_allclose(
+        tight.decision_function(ring), ample.decision_function(ring), rtol=0, atol=1e-6
+    )
+
+
+def test_fewer_landmarks_are_said():
+    assert plan_landmarks(1000, 5, 500, Budget(100.0)) == plan_landmarks(1000, 5, 500, Budget())
+    single = plan_landmarks(1000, 5, 500, Budget(20.0))
+    assert (single.n_landmarks, single.dtype, single.several) == (500, np.float32, False)
+    with pytest.warns(
+        PairityWarning, match="of 500 landmark pairs to keep to the memory limit of 10 MB"
+    ):
+        few = plan_landmarks(1000, 5, 500, Budget(10.0))
+    assert 200 < few.n_landmarks < 500
+    with pytest.raises(MemoryError, match="a kernel of your own in place of 'auto'"):
+        plan_landmarks(100_000, 5, 500, Budget(10.0))
+
+
+def test_columns_through_some_objects(monkeypatch):
+    pairs = cases.distinct_pairs(3, n=40, m=30)
+    basis = pairs[:9].without_unused_objects()
+    plain = kernel_columns(SUM, pairs, basis, 2.0, np.float64)
+    monkeypatch.setattr("pairity.tuning.room._FEW_MEGABYTES", 0.0)
+    monkeypatch.setattr("pairity.tuning.room._PAIRS_AT_A_TIME", 7)
+    parts = kernel_columns(SUM, pairs, basis, 2.0, np.float32)
+    np.testing.assert_allclose(parts, plain, atol=1e-6)
+    expected = 2.0 * PairOperator(SUM, pairs).block(slice(None), slice(None))[:, :9]
+    np.testing.assert_allclose(plain, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_too_many_pairs_to_rank_are_refused():
+    pairs = Pairs.complete(np.arange(6.0)[:, np.newaxis])
+    model = PairSVC("antisymmetric", "linear", memory_limit=40.0).fit(pairs, np.full(15, -1))
+    assert rank_objects(model, np.arange(50.0)[:, np.newaxis]).ranks[0] == 50
+    with pytest.raises(MemoryError, match=r"499500 pairs to compare need about 5.* fewer objects"):
+        rank_objects(model, np.zeros((1000, 1)))
+
+
+def test_dense_ridge_that_does_not_fit_is_refused():
+    pairs = cases.distinct_pairs(3, n=100, m=30)
+    model = PairRidge("antisymmetric", SUM, solver="dense", memory_limit=0.3, leave_one_out=True)
+    with pytest.raises(MemoryError, match=r"matrices of 100 pairs need .* solver='cg'"):
+        model.fit(pairs, np.ones(100))
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peaks are those of Linux")
+@pytest.mark.parametrize(
+    ("run", "limit"),
+    [
+        ("quick: PairRidgeCV auto", 40),
+        ("quick: PairLogistic sum", 40),
+        ("quick: PairSVC once", 60),
+        ("quick: rank_objects", 60),
+    ],
+)
+def test_peaks_keep_to_the_limit(run, limit):
+    """1.2 times the limit plus 100 MB, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.memory", "--warm", "--run", run]
+    done = subprocess.run(
+        [*command, "--limits", str(limit)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert not found["refused"]
+    assert found["peak"] <= 1.2 * limit + 100.0
