@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pairity.distributed.columns import Columns, encode, ids_of
 from pairity.distributed.parts import FramePart, ParquetPart, find_files, parquet_parts
+from pairity.distributed.pins import pin
 from pairity.exceptions import DataError
 
 
@@ -28,11 +29,12 @@ def write(path, n_rows, row_group_size=10):
 def test_parts_hold_every_row_group_once_and_in_order(tmp_path_factory, sizes, most, multiple):
     folder = tmp_path_factory.mktemp("parts")
     files = [write(folder / f"{number}.parquet", size) for number, size in enumerate(sizes)]
-    parts = parquet_parts(files, ["a", "b"], most, multiple)
+    pinned = [pin(path) for path in files]
+    parts = parquet_parts(pinned, ["a", "b"], most, multiple)
     groups = [group for part in parts for group in part.groups]
     expected = [
         (path, number)
-        for path, size in zip(files, sizes, strict=True)
+        for path, size in zip(pinned, sizes, strict=True)
         for number in range(-(-size // 10))
     ]
     assert groups == expected
@@ -54,9 +56,9 @@ def test_files_are_found_by_path_folder_and_pattern(tmp_path):
     with pytest.raises(DataError, match="which is no file"):
         find_files([one, tmp_path / "three.parquet"])
     with pytest.raises(DataError, match="without rows"):
-        parquet_parts([write(tmp_path / "none.parquet", 0)], ["a"], 10)
+        parquet_parts([pin(write(tmp_path / "none.parquet", 0))], ["a"], 10)
     with pytest.raises(DataError, match=r"no column 'c' in .*one.parquet"):
-        parquet_parts([one], ["a", "c"], 10)
+        parquet_parts([pin(one)], ["a", "c"], 10)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,7 @@ def test_files_are_found_by_path_folder_and_pattern(tmp_path):
 def test_ids_of_any_type_become_row_numbers(tmp_path, ids):
     frame = pd.DataFrame({"a": ids[[2, 0]], "b": ids[[1, 2]], "t": [0.5, 1.5]})
     frame.to_parquet(tmp_path / "pairs.parquet", index=False)
-    part = ParquetPart(((str(tmp_path / "pairs.parquet"), 0),))
+    part = ParquetPart(((pin(str(tmp_path / "pairs.parquet")), 0),))
     columns = Columns("a", "b", symmetric=("t",))
     (piece,) = encode(part, columns, pd.Index(ids), odd=True)
     assert piece.first.tolist() == [2, 0]

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from pairity.cli.errors import InputError
 from pairity.distributed import PairDataset
 from pairity.distributed.parts import find_files, parquet_parts
+from pairity.distributed.pins import pin
 from pairity.pairs import ObjectTable
 from pairity.tables import Columns, Objects
 from pairity.tables.identities import as_objects, text_of
@@ -42,7 +43,7 @@ class ParquetPairs:
             _refuse_text(path)
         names = [columns.first, columns.second, *columns.symmetric, *columns.antisymmetric]
         names += [] if columns.label is None else [columns.label]
-        parquet_parts(list(map(str, self.files)), names, self._ALL)
+        parquet_parts([pin(str(path)) for path in self.files], names, self._ALL)
         self.n_pairs = sum(pq.read_metadata(path).num_rows for path in self.files)
 
     @property

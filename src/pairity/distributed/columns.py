@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,26 @@ class Columns:
 class Encoded:
     """Pairs of one piece as row numbers of objects, with everything else as numbers."""
 
+    place: str  # what to call the piece in a message
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     symmetric: NDArray[np.float64]
     antisymmetric: NDArray[np.float64]
     target: Any  # as it stands in the table
     weight: NDArray[np.float64] | None
+
+    def checksum(self) -> str:
+        """The same for the same pairs in the same order, wherever and whenever they are read."""
+        from pandas.util import hash_pandas_object
+
+        digest = sha256(f"{len(self.first)} {self.symmetric.shape[1]}".encode())
+        for numbers in (self.first, self.second, self.symmetric, self.antisymmetric):
+            digest.update(numbers.tobytes())
+        if self.target is not None:
+            digest.update(hash_pandas_object(self.target, index=False).to_numpy().tobytes())
+        if self.weight is not None:
+            digest.update(self.weight.tobytes())
+        return digest.hexdigest()
 
 
 def encode(part: Part, columns: Columns, index: Any, *, odd: bool) -> Iterator[Encoded]:
@@ -70,7 +85,7 @@ def encode(part: Part, columns: Columns, index: Any, *, odd: bool) -> Iterator[E
                 f" {place}; expected one in every row: drop those rows."
             )
         yield Encoded(
-            first, second, symmetric, antisymmetric, target, _weights(frame, columns, place)
+            place, first, second, symmetric, antisymmetric, target, _weights(frame, columns, place)
         )
 
 

@@ -18,6 +18,7 @@ from pairity._frames import object_table
 from pairity.distributed.cluster import client_for
 from pairity.distributed.columns import Columns, ids_of
 from pairity.distributed.parts import FramePart, find_files, parquet_parts
+from pairity.distributed.pins import pin
 from pairity.exceptions import DataError
 from pairity.pairs import ObjectTable
 
@@ -81,7 +82,8 @@ class PairDataset:
         ----------
         paths : str, path or list of them
             Files, folders or patterns such as ``"pairs/*.parquet"``; workers must be able to read
-            them.
+            them.  They must stay as they are: a file that changes after the dataset was made (its
+            size, modification time or footer) is refused, and so is a copy of another time.
         first, second : str
             Columns with the ids of the two objects.
         objects : pandas.DataFrame or path of a Parquet file, optional
@@ -94,7 +96,7 @@ class PairDataset:
         symmetric, antisymmetric : sequence of str
             Columns of the pairs with group features of the two kinds.
         """
-        files = find_files(paths)
+        files = [pin(path) for path in find_files(paths)]
         columns = Columns(first, second, tuple(symmetric), tuple(antisymmetric))
         parquet_parts(files, columns.names, _MOST_PAIRS)  # refuses bad files at once
         return cls(files, columns, *_read_objects(objects, id, features))
@@ -209,7 +211,7 @@ class PairDataset:
     def _count_rows(self) -> int:
         import pyarrow.parquet as pq
 
-        return sum(pq.read_metadata(path).num_rows for path in self._source)
+        return sum(pq.read_metadata(file.path).num_rows for file in self._source)
 
     def with_objects(self, client: Any) -> PairDataset:
         """The same with its objects known: those that the pairs name, where no table was given."""

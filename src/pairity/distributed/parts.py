@@ -6,11 +6,14 @@ import glob
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from pairity.distributed.pins import PinnedFile
 from pairity.exceptions import DataError
 
 __all__ = ["FramePart", "ParquetPart", "Part", "find_files", "parquet_parts"]
@@ -31,27 +34,24 @@ class Part(Protocol):
 class ParquetPart:
     """Consecutive row groups of Parquet files."""
 
-    groups: tuple[tuple[str, int], ...]  # file, number of the row group
+    groups: tuple[tuple[PinnedFile, int], ...]  # file, number of the row group
 
     @property
     def name(self) -> str:
         """First row group."""
-        return _place(*self.groups[0])
+        file, number = self.groups[0]
+        return _place(file.path, number)
 
     def frames(self, columns: list[str]) -> Any:
         """Row groups, one at a time."""
         import pyarrow.parquet as pq
 
-        for path, number in self.groups:
-            try:
-                with pq.ParquetFile(path) as file:
-                    table = file.read_row_group(number, columns=columns, use_threads=False)
-                    yield _place(path, number), table.to_pandas()
-            except (OSError, ValueError, KeyError) as error:
-                raise DataError(
-                    f"got {_place(path, number)}, which cannot be read ({_short(error)}); expected a"
-                    " whole Parquet file: write it again."
-                ) from None
+        for file, groups in groupby(self.groups, key=itemgetter(0)):
+            with file.open() as stream:
+                content = pq.ParquetFile(stream)
+                for _, number in groups:
+                    place = _place(file.path, number)
+                    yield place, _read_row_group(content, number, columns, place)
 
 
 @dataclass(frozen=True)
@@ -93,19 +93,19 @@ def find_files(paths: Any) -> list[str]:
 
 
 def parquet_parts(
-    files: Sequence[str], columns: list[str], most_pairs: int, multiple_of: int = 1
+    files: Sequence[PinnedFile], columns: list[str], most_pairs: int, multiple_of: int = 1
 ) -> list[ParquetPart]:
     """Row groups gathered, in order, into parts of about equal size.
 
     There are as many parts as it takes to have at most ``most_pairs`` pairs in each, rounded up to
     a multiple (of the threads that share them), but no more than row groups.
     """
-    groups: list[tuple[str, int]] = []
+    groups: list[tuple[PinnedFile, int]] = []
     sizes: list[int] = []
-    for path in files:
-        for number, rows in enumerate(_group_sizes(path, columns)):
+    for file in files:
+        for number, rows in enumerate(_group_sizes(file, columns)):
             if rows:
-                groups.append((path, number))
+                groups.append((file, number))
                 sizes.append(rows)
     if not groups:
         raise DataError("got Parquet files without rows; expected pairs.")
@@ -120,21 +120,32 @@ def parquet_parts(
     ]
 
 
-def _group_sizes(path: str, columns: list[str]) -> list[int]:
+def _read_row_group(content: Any, number: int, columns: list[str], place: str) -> Any:
+    try:
+        table = content.read_row_group(number, columns=columns, use_threads=False)
+        return table.to_pandas()
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(
+            f"got {place}, which cannot be read ({_short(error)}); expected a whole Parquet file: write"
+            " it again."
+        ) from None
+
+
+def _group_sizes(file: PinnedFile, columns: list[str]) -> list[int]:
     """Rows of each row group of a file that has these columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
-            metadata = file.metadata
-            names = set(file.schema_arrow.names)
+        with file.open() as stream:
+            content = pq.ParquetFile(stream)
+            metadata, names = content.metadata, set(content.schema_arrow.names)
     except (OSError, pa.ArrowException) as error:
         raise DataError(
-            f"got {path}, which is no whole Parquet file ({_short(error)}); expected one: write it"
+            f"got {file.path}, which is no whole Parquet file ({_short(error)}); expected one: write it"
             " again."
         ) from None
-    _refuse_missing(columns, names, path)
+    _refuse_missing(columns, names, file.path)
     return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
 
 

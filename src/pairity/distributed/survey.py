@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,17 @@ _MOST_LABELS = 16
 
 @dataclass(frozen=True)
 class Facts:
-    """What a survey finds in some parts; ``sample`` are some of the pairs, evenly spread."""
+    """What a survey finds in some parts.
+
+    ``sample`` are some of the pairs, evenly spread; ``checksums`` are those of the pieces, part by part.
+    """
 
     n_pairs: int
     n_counted: int  # with a weight above 0
     ends: NDArray[np.int64]  # how often each object is an end of a pair
     labels: Counter[Any]
     sample: tuple[Encoded, ...]
+    checksums: tuple[tuple[str, ...], ...]
 
 
 def survey_part(
@@ -38,6 +42,7 @@ def survey_part(
     ends = np.zeros(len(index), dtype=np.int64)
     labels: Counter[Any] = Counter()
     pieces: list[Encoded] = []
+    checksums: list[str] = []
     for piece in encode(part, columns, index, odd=odd):
         n_pairs += len(piece.first)
         n_counted += int(np.count_nonzero(piece.weight)) if piece.weight is not None else 0
@@ -49,9 +54,11 @@ def survey_part(
             labels.update(piece.target.value_counts().to_dict())
             _refuse_many_labels(labels, part.name)
         pieces.append(_some(piece, n_sample))
+        checksums.append(piece.checksum())
     if columns.weight is None:
         n_counted = n_pairs
-    return Facts(n_pairs, n_counted, ends, labels, tuple(_thin(pieces, n_sample)))
+    sample = tuple(_thin(pieces, n_sample))
+    return Facts(n_pairs, n_counted, ends, labels, sample, (tuple(checksums),))
 
 
 def join_facts(facts: list[Facts]) -> Facts:
@@ -65,6 +72,7 @@ def join_facts(facts: list[Facts]) -> Facts:
         np.sum([one.ends for one in facts], axis=0),
         labels,
         tuple(piece for one in facts for piece in one.sample),
+        tuple(part for one in facts for part in one.checksums),
     )
 
 
@@ -77,13 +85,14 @@ def _some(piece: Encoded, n_rows: int) -> Encoded:
     """At most so many rows, evenly spread."""
     n = len(piece.first)
     rows = np.linspace(0, n - 1, min(n, n_rows)).astype(np.intp)
-    return Encoded(
-        piece.first[rows],
-        piece.second[rows],
-        piece.symmetric[rows],
-        piece.antisymmetric[rows],
-        None if piece.target is None else piece.target.iloc[rows],
-        None if piece.weight is None else piece.weight[rows],
+    return replace(
+        piece,
+        first=piece.first[rows],
+        second=piece.second[rows],
+        symmetric=piece.symmetric[rows],
+        antisymmetric=piece.antisymmetric[rows],
+        target=None if piece.target is None else piece.target.iloc[rows],
+        weight=None if piece.weight is None else piece.weight[rows],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -116,10 +117,11 @@ def assemble(found: Survey, client: Any, job: Job) -> tuple[Prepared, DaskEngine
     squares = np.mean(group_columns(form, sample) ** 2, axis=0)
     prepared = prepare(form, sample.objects, found.facts.ends.astype(np.float64), squares)
     load = delayed(load_chunk, pure=False)
+    what = form, job.recipe, job.signs, job.factors
     chunks = client.compute(
         [
-            load(part, found.columns, found.index, form, job.recipe, job.signs, job.factors)
-            for part in found.parts
+            load(part, found.columns, found.index, *what, checksums)
+            for part, checksums in zip(found.parts, found.facts.checksums, strict=True)
         ]
     )
     return prepared, DaskEngine(client, chunks, prepared.design)
@@ -182,16 +184,22 @@ def _checkpoints(data: PairDataset, fingerprint: str) -> Callable[[Progress], ob
 
 
 def _fingerprint(found: Survey, job: Job, prepared: Prepared) -> str:
-    """What a checkpoint must agree in: pairs, objects, features and losses."""
+    """What a checkpoint must agree in: pairs, objects, features and losses.
+
+    Pairs by their contents, whatever the parts and the times of the files: a checkpoint outlives them.
+    """
     digest = hashlib.sha256()
-    facts = found.facts
-    described = (facts.n_pairs, sorted(facts.labels.items(), key=repr), found.columns, job.recipe)
+    for checksum in chain.from_iterable(found.facts.checksums):
+        digest.update(checksum.encode())
     signs = sorted((job.signs or {}).items(), key=repr)
-    digest.update(repr((*described, job.parity, job.with_bias, job.factors, signs)).encode())
-    digest.update(facts.ends.tobytes())
+    described = (found.columns, job.recipe, job.parity, job.with_bias, job.factors, signs)
+    digest.update(repr(described).encode())
     for table in prepared.design.tables:
-        values = table if isinstance(table, np.ndarray) else table.data
-        digest.update(np.ascontiguousarray(values).tobytes())
+        arrays = (
+            [table] if isinstance(table, np.ndarray) else [table.data, table.indices, table.indptr]
+        )
+        for values in arrays:
+            digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, reduce
 from operator import add
 from typing import Any
@@ -18,6 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from pairity.distributed.columns import Columns, Encoded, encode
 from pairity.distributed.parts import Part
+from pairity.exceptions import DataError
 from pairity.losses.compact import CompactLosses, LossRecipe
 from pairity.lowrank.chunk import PairChunk, arrange
 from pairity.lowrank.design import Design, Images, Precision, Vector
@@ -64,10 +65,25 @@ def load_chunk(
     recipe: LossRecipe,
     signs: dict[Any, float] | None,
     factors: dict[float, float],
+    checksums: tuple[str, ...],
 ) -> PairChunk:
-    """Read a part into the smallest form that passes can work on."""
-    pieces = encode(part, columns, index, odd=False)
+    """Read a part into the smallest form that passes can work on.
+
+    A worker that dies takes its chunks along, and they are read again in the middle of a fit:
+    ``checksums`` of the survey hold them to the same pairs.
+    """
+    pieces = _same_as_surveyed(encode(part, columns, index, odd=False), checksums)
     return make_chunk(pieces, len(index), form, recipe, signs, factors)
+
+
+def _same_as_surveyed(pieces: Iterator[Encoded], checksums: tuple[str, ...]) -> Iterator[Encoded]:
+    for piece, checksum in zip(pieces, checksums, strict=True):
+        if piece.checksum() != checksum:
+            raise DataError(
+                f"got {piece.place} with other pairs than when the fit began; expected pairs that stay"
+                " as they are: start the fit anew."
+            )
+        yield piece
 
 
 def make_chunk(

@@ -1,0 +1,213 @@
+"""Files that are replaced while something is made of them: the work ends, and says which file."""
+
+import os
+import shutil
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pairity import PairSVC
+from pairity.distributed import PairDataset, train, write_predictions
+from pairity.distributed.checkpoint import write_checkpoint
+from pairity.distributed.columns import Columns
+from pairity.distributed.parts import parquet_parts
+from pairity.distributed.pins import pin
+from pairity.distributed.survey import survey_part
+from pairity.distributed.work import load_chunk
+from pairity.exceptions import DataError
+from pairity.kernels import Gaussian, Linear, Nystroem, Product
+from pairity.losses.compact import LossRecipe
+from pairity.lowrank.form import read_form
+from pairity.parity import Parity
+
+KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+
+
+def machine(problem):
+    kernel = KERNEL.fitted_to(problem.in_memory())
+    return PairSVC(problem.symmetry, kernel, C=0.05, tol=1e-3)
+
+
+def write_other_pairs(problem):
+    """The same schema and number of rows, other pairs and labels."""
+    problem.pairs = problem.pairs.sample(frac=1.0, random_state=0)
+    problem.pairs["label"] = np.where(problem.pairs["label"] == "yes", "no", "yes")
+    problem.write()
+
+
+def kill_holders_of_chunks(client):
+    """Kill the workers that have read pairs; the number of them."""
+    pids = client.run(os.getpid)
+    holders = [
+        worker
+        for worker, keys in client.has_what().items()
+        if any("load_chunk" in str(key) for key in keys)
+    ]
+    for worker in holders:
+        os.kill(pids[worker], signal.SIGKILL)
+    return len(holders)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("parquet", r"got .*\d\.parquet, which is not the file that it was"),
+        ("dask", r"got partition \d with other pairs than when the fit began"),
+    ],
+)
+def test_a_fit_ends_where_lost_parts_would_be_read_from_other_files(
+    own_client, odd_problem, tmp_path, monkeypatch, source, message
+):
+    killed = []
+
+    def replace_and_kill(path, progress, fingerprint):
+        if progress.n_iter == 2:
+            write_other_pairs(odd_problem)
+            killed.append(kill_holders_of_chunks(own_client))
+        write_checkpoint(path, progress, fingerprint)
+
+    monkeypatch.setattr(train, "write_checkpoint", replace_and_kill)
+    data = odd_problem.dataset()
+    if source == "dask":
+        import dask.dataframe as dd
+
+        frame = dd.read_parquet(odd_problem.folder / "*.parquet", split_row_groups=False)
+        options = {"objects": odd_problem.objects, **odd_problem.group}
+        data = PairDataset.from_dask(frame, first="a", second="b", **options)
+    data = data.using(own_client, checkpoint=tmp_path / "state.npz", pairs_per_part=280)
+    with pytest.raises(DataError, match=message):
+        machine(odd_problem).fit(data, "label")
+    assert sum(killed) >= 1
+
+
+# One file ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pairs():
+    """Numbers of fixed width: other values leave the length of a file as it was."""
+    first = np.arange(40) % 7
+    second = (first + 1 + np.arange(40) % 3) % 7
+    return pd.DataFrame({"a": first, "b": second, "value": np.arange(40) * 0.5})
+
+
+def write(pairs, path):
+    pairs.to_parquet(path, row_group_size=20, index=False, compression=None, use_dictionary=False)
+    return path
+
+
+def replace_in_silence(pairs, path):
+    """Another file of the same length and modification time."""
+    before = path.stat()
+    write(pairs, path)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda pairs, path: write(pairs[:30], path), r"it has \d+ bytes, and had \d+"),
+        (lambda pairs, path: os.utime(path, ns=(0, 0)), "its modification time is another"),
+        (
+            lambda pairs, path: replace_in_silence(pairs.assign(value=pairs["value"] + 1.0), path),
+            "its footer is another",
+        ),
+        (lambda pairs, path: path.unlink(), r"cannot be opened \(No such file"),
+    ],
+    ids=["length", "time", "footer", "gone"],
+)
+@pytest.mark.parametrize("when", ["before", "between"])
+def test_a_changed_file_is_named(pairs, tmp_path, change, message, when):
+    path = write(pairs, tmp_path / "pairs.parquet")
+    (part,) = parquet_parts([pin(str(path))], ["a"], 100)
+    if when == "before":
+        change(pairs, path)
+        with pytest.raises(DataError, match=rf"got .*pairs\.parquet, which .*{message}"):
+            list(part.frames(["a"]))
+        return
+    pieces = part.frames(["a"])
+    next(pieces)
+    shutil.copy(path, tmp_path / "other")
+    change(pairs, tmp_path / "other")
+    if message.startswith(r"cannot"):
+        assert len(list(pieces)) == 1  # what was opened stays readable
+        return
+    path.write_bytes((tmp_path / "other").read_bytes())  # the open file itself
+    with pytest.raises(DataError, match=r"pairs\.parquet"):
+        list(pieces)
+
+
+def test_pairs_that_no_pin_tells_apart_are_told_apart_by_their_contents(pairs, tmp_path):
+    path = write(pairs, tmp_path / "pairs.parquet")
+    pinned = pin(str(path))
+    parts = parquet_parts([pinned], ["a", "b"], 100)
+    columns, index = Columns("a", "b", target="value"), pd.Index(np.arange(7))
+    form = read_form(Linear().fitted_to(np.eye(7)), Parity.ODD, 0, 0)
+
+    def load(checksums):
+        return load_chunk(
+            parts[0], columns, index, form, LossRecipe("squared", 1.0), None, {}, checksums
+        )
+
+    facts = survey_part(parts[0], columns, index, 100, odd=True, numeric=True)
+    assert len(load(*facts.checksums).losses.targets) == 40
+    values = pairs["value"].to_numpy()
+    turned = np.r_[values[:20], values[20:][::-1]]  # of the same extremes in each row group
+    replace_in_silence(pairs.assign(value=turned), path)
+    assert pin(str(path)) == pinned
+    with pytest.raises(DataError, match=r"pairs\.parquet, row group 1 with other pairs"):
+        load(*facts.checksums)
+
+
+# Predictions and checkpoints --------------------------------------------------------------------
+
+
+def test_predictions_of_other_files_are_not_written(client, odd_problem, tmp_path):
+    model = PairSVC("antisymmetric", KERNEL).fit(
+        odd_problem.in_memory(), odd_problem.pairs["label"]
+    )
+    data = odd_problem.dataset(client)
+    write_other_pairs(odd_problem)
+    with pytest.raises(DataError, match=r"0\.parquet, which is not the file that it was"):
+        write_predictions(model, data, tmp_path / "said")
+    assert not (tmp_path / "said").exists()
+
+
+@pytest.fixture
+def checkpointed(client, odd_problem, tmp_path):
+    """A problem, and the checkpoint of a fit to it."""
+    state = tmp_path / "state.npz"
+    model = machine(odd_problem).fit(odd_problem.dataset(client, checkpoint=state), "label")
+    return odd_problem, state, model
+
+
+def other_labels(problem):
+    """As many of each kind, for the same pairs."""
+    problem.pairs["label"] = problem.pairs["label"].to_numpy()[::-1].copy()
+
+
+def other_objects(problem):
+    problem.objects = problem.objects[::-1].set_axis(problem.objects.index)
+
+
+@pytest.mark.parametrize("change", [other_labels, other_objects])
+def test_a_checkpoint_of_other_pairs_or_objects_is_refused(client, checkpointed, change):
+    problem, state, _ = checkpointed
+    learner = machine(problem)
+    change(problem)
+    problem.write()
+    with pytest.raises(DataError, match="another problem"):
+        learner.fit(problem.dataset(client, checkpoint=state, resume=True), "label")
+
+
+def test_a_checkpoint_outlives_the_times_of_files_and_the_parts(client, checkpointed):
+    problem, state, model = checkpointed
+    for path in problem.folder.glob("*.parquet"):
+        os.utime(path, ns=(0, 0))
+    data = problem.dataset(client, checkpoint=state, resume=True, pairs_per_part=600)
+    resumed = machine(problem).fit(data, "label")
+    assert resumed.certificate_.holds
+    assert resumed.n_iter_ == model.n_iter_
