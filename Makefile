@@ -1,20 +1,21 @@
 # Everything runs in .venv, made on first use; PYTHON may name another interpreter (>= 3.11).
 PYTHON ?= python3
 VENV := .venv
+CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test test-portable check format reproduce graphs football quality bench bench-full scale docs dist clean
+.PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football quality bench bench-full scale docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml $(CONSTRAINTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "pairity needs Python >= 3.11; got $$($(PYTHON) --version). Set PYTHON=/path/to/python3.11 or newer." >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "python3 -m venv failed: install the venv module of $(PYTHON) (on Debian: python3-venv)." >&2; exit 2; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint $(CONSTRAINTS) --editable '.[dev]'
 	@touch $(STAMP)
 
 setup: $(STAMP)  ## make .venv with the package and its tools
@@ -36,6 +37,11 @@ test: check  ## check, then all tests on both cores
 
 test-portable: $(STAMP)  ## the laws at every level of vector instructions, about 15 minutes
 	$(BIN)/python tests/portable.py
+
+# In an environment of its own, next to that of all other targets.
+test-oldest:  ## all tests with the oldest supported versions of what the package needs
+	$(MAKE) setup VENV=.venv-oldest CONSTRAINTS=constraints-oldest.txt
+	.venv-oldest/bin/python -m pytest --numprocesses 2
 
 bench-full: BENCH = --full
 reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
@@ -71,4 +77,4 @@ dist: $(STAMP)  ## wheel and source archive in dist/
 	$(BIN)/python -m build --outdir dist .
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from pairity import PairSVC
-from pairity.distributed import PairDataset, train, write_predictions
+from pairity.distributed import train, write_predictions
 from pairity.distributed.checkpoint import write_checkpoint
 from pairity.distributed.columns import Columns
-from pairity.distributed.parts import parquet_parts
+from pairity.distributed.parts import FramePart, parquet_parts
 from pairity.distributed.pins import pin
 from pairity.distributed.survey import survey_part
 from pairity.distributed.work import load_chunk
@@ -50,15 +50,8 @@ def kill_holders_of_chunks(client):
     return len(holders)
 
 
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ("parquet", r"got .*\d\.parquet, which is not the file that it was"),
-        ("dask", r"got partition \d with other pairs than when the fit began"),
-    ],
-)
 def test_a_fit_ends_where_lost_parts_would_be_read_from_other_files(
-    own_client, odd_problem, tmp_path, monkeypatch, source, message
+    own_client, odd_problem, tmp_path, monkeypatch
 ):
     killed = []
 
@@ -69,15 +62,8 @@ def test_a_fit_ends_where_lost_parts_would_be_read_from_other_files(
         write_checkpoint(path, progress, fingerprint)
 
     monkeypatch.setattr(train, "write_checkpoint", replace_and_kill)
-    data = odd_problem.dataset()
-    if source == "dask":
-        import dask.dataframe as dd
-
-        frame = dd.read_parquet(odd_problem.folder / "*.parquet", split_row_groups=False)
-        options = {"objects": odd_problem.objects, **odd_problem.group}
-        data = PairDataset.from_dask(frame, first="a", second="b", **options)
-    data = data.using(own_client, checkpoint=tmp_path / "state.npz", pairs_per_part=280)
-    with pytest.raises(DataError, match=message):
+    data = odd_problem.dataset(own_client, checkpoint=tmp_path / "state.npz")
+    with pytest.raises(DataError, match=r"got .*\d\.parquet, which is not the file that it was"):
         machine(odd_problem).fit(data, "label")
     assert sum(killed) >= 1
 
@@ -140,26 +126,41 @@ def test_a_changed_file_is_named(pairs, tmp_path, change, message, when):
         list(pieces)
 
 
+COLUMNS, INDEX = Columns("a", "b", target="value"), pd.Index(np.arange(7))
+
+
+def survey(part):
+    (checksums,) = survey_part(part, COLUMNS, INDEX, 100, odd=True, numeric=True).checksums
+    return checksums
+
+
+def load(part, checksums):
+    form = read_form(Linear().fitted_to(np.eye(7)), Parity.ODD, 0, 0)
+    recipe = LossRecipe("squared", 1.0)
+    return load_chunk(part, COLUMNS, INDEX, form, recipe, None, {}, checksums)
+
+
 def test_pairs_that_no_pin_tells_apart_are_told_apart_by_their_contents(pairs, tmp_path):
     path = write(pairs, tmp_path / "pairs.parquet")
     pinned = pin(str(path))
-    parts = parquet_parts([pinned], ["a", "b"], 100)
-    columns, index = Columns("a", "b", target="value"), pd.Index(np.arange(7))
-    form = read_form(Linear().fitted_to(np.eye(7)), Parity.ODD, 0, 0)
-
-    def load(checksums):
-        return load_chunk(
-            parts[0], columns, index, form, LossRecipe("squared", 1.0), None, {}, checksums
-        )
-
-    facts = survey_part(parts[0], columns, index, 100, odd=True, numeric=True)
-    assert len(load(*facts.checksums).losses.targets) == 40
+    (part,) = parquet_parts([pinned], ["a", "b"], 100)
+    checksums = survey(part)
+    assert len(load(part, checksums)) == 40
     values = pairs["value"].to_numpy()
     turned = np.r_[values[:20], values[20:][::-1]]  # of the same extremes in each row group
     replace_in_silence(pairs.assign(value=turned), path)
     assert pin(str(path)) == pinned
     with pytest.raises(DataError, match=r"pairs\.parquet, row group 1 with other pairs"):
-        load(*facts.checksums)
+        load(part, checksums)
+
+
+@pytest.mark.parametrize("column", ["a", "b", "value"])
+def test_a_partition_that_is_computed_again_must_hold_the_same_pairs(pairs, column):
+    checksums = survey(FramePart(3, pairs))
+    assert len(load(FramePart(3, pairs.copy()), checksums)) == 40
+    other = pairs.assign(**{column: pairs[column].to_numpy()[::-1]})
+    with pytest.raises(DataError, match="got partition 3 with other pairs than when the fit began"):
+        load(FramePart(3, other), checksums)
 
 
 # Predictions and checkpoints --------------------------------------------------------------------
