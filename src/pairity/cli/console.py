@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
 from rich.progress import (
@@ -48,9 +48,11 @@ def show_stages(console: Console, first: str, n_stages: int) -> Iterator[Callabl
         yield lambda stage: bar.update(task, advance=1, description=stage)
 
 
-def _bar(console: Console, *columns: ProgressColumn) -> Progress:
+@contextmanager
+def _bar(console: Console, *columns: ProgressColumn) -> Iterator[Progress]:
+    """A bar that is started on a terminal only: Rich before 15 ends even a disabled one with a line."""
     place = console if console.is_terminal else Console(stderr=True)
-    return Progress(
+    bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         *columns,
@@ -58,3 +60,5 @@ def _bar(console: Console, *columns: ProgressColumn) -> Progress:
         transient=True,
         disable=not place.is_terminal,
     )
+    with bar if place.is_terminal else nullcontext():
+        yield bar
