@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from pairity.validation import refuse_lossy
+
 __all__ = ["feature_block", "identity_objects", "locate_ids", "object_table"]
 
 
@@ -26,6 +28,7 @@ def feature_block(frame: Any, names: list[str]) -> NDArray[np.float64]:
     block = np.empty((len(frame), len(names)))
     for place, name in enumerate(names):
         column = _column(frame, name)
+        refuse_lossy(column, f"column {name!r}")
         try:
             block[:, place] = column.to_numpy(dtype=np.float64)
         except (TypeError, ValueError):

@@ -18,7 +18,12 @@ from pairity._frames import feature_block, identity_objects, locate_ids, object_
 from pairity._graph_tables import read_graph
 from pairity._rows import split_rows
 from pairity.distinct import codes_of_ids, distinct_rows
-from pairity.validation import as_feature_table, as_group_features, as_object_indices
+from pairity.validation import (
+    as_feature_table,
+    as_group_features,
+    as_object_indices,
+    refuse_large_features,
+)
 
 __all__ = ["ObjectTable", "Pairs"]
 
@@ -31,7 +36,9 @@ class Pairs:
     Parameters
     ----------
     objects : array-like or SciPy sparse matrix of shape (m, n1)
-        Individual features, one row an object.
+        Individual features, one row an object.  Finite real numbers, here and in group features:
+        dates and times are refused, because no unit is right for all of them
+        (``(column - origin) / numpy.timedelta64(1, "D")`` gives days), and so are masked values.
     first, second : array-like of int of shape (n,)
         Row numbers into ``objects``: pair ``i`` is ``(first[i], second[i])``.
     symmetric : array-like of shape (n, n2), optional
@@ -365,6 +372,12 @@ class Pairs:
             None if self.ids is None else self.ids[used],
             None if self._codes is None else self._codes[used],
         )
+
+    def refuse_large(self) -> None:
+        """Refuse features that are too large to learn from; a fitted model may meet them."""
+        refuse_large_features(self.objects, "objects")
+        refuse_large_features(self.symmetric, "symmetric")
+        refuse_large_features(self.antisymmetric, "antisymmetric")
 
     def with_features(
         self,

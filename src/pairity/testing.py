@@ -169,6 +169,7 @@ def check_pair_kernel(
             f"got pairs={pairs!r}; expected Pairs with at least one pair, or None for random ones:"
             " Pairs.from_rows makes them from wide rows."
         )
+    pairs.refuse_large()
     kernel.check()
     kernel = kernel.fitted_to(pairs)
     return KernelReport(repr(kernel), len(pairs), measure_laws(kernel, pairs), float(tol))

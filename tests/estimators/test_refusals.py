@@ -8,8 +8,17 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 import cases
-from pairity import Pairs, PairSVC
-from pairity.exceptions import DoubledRowsWarning, KernelError
+from pairity import (
+    CalibratedPairClassifier,
+    PairLogistic,
+    PairLogisticCV,
+    PairRidge,
+    Pairs,
+    PairSVC,
+    PairSVCCV,
+    PairSVR,
+)
+from pairity.exceptions import ConvergenceWarning, DoubledRowsWarning, KernelError
 from pairity.kernels import (
     Balanced,
     Bilinear,
@@ -17,6 +26,7 @@ from pairity.kernels import (
     DirectSum,
     Gaussian,
     Linear,
+    OrderInvariant,
     Polynomial,
     Precomputed,
     SkewBalanced,
@@ -333,3 +343,225 @@ def test_a_refused_fit_leaves_the_old_model():
     with pytest.raises(ValueError, match="one class only"):
         model.fit(pairs, np.ones(N))
     assert np.array_equal(model.decision_function(pairs), expected)
+
+
+# What plain numbers cannot hold -----------------------------------------------------------------
+
+DATES = np.array(["2020-01-01", "NaT", "2020-01-03"] * 3, dtype="datetime64[D]")
+
+
+@pytest.mark.parametrize("times", [DATES, DATES - DATES[0], np.arange(9).astype("datetime64[s]")])
+def test_dates_are_refused_wherever_they_stand(times):
+    pairs, y = data(widths=(1, 0, 0))
+    message = r"of type (datetime|timedelta)64.*; expected numbers: .*gives days since an origin"
+    for_each_pair = times[np.arange(N) % 9]
+    with pytest.raises(ValueError, match=message):
+        Pairs(times[:, np.newaxis], pairs.first, pairs.second)
+    for name in ("symmetric", "antisymmetric"):
+        with pytest.raises(ValueError, match=message):
+            Pairs(pairs.objects, pairs.first, pairs.second, **{name: for_each_pair})
+    with pytest.raises(ValueError, match=message):
+        PairSVC("symmetric").fit(np.column_stack([for_each_pair, for_each_pair]), y)
+    with pytest.raises(ValueError, match=message):
+        PairRidge("symmetric").fit(pairs, for_each_pair)
+    with pytest.raises(ValueError, match=message):
+        PairSVC("symmetric").fit(pairs, np.where(y > 0, times[0], times[1]))
+
+
+def masked(values):
+    values = np.asarray(values)
+    mask = np.zeros(values.shape, dtype=bool)
+    mask.flat[1] = True
+    return np.ma.masked_array(values, mask=mask)
+
+
+@pytest.mark.parametrize(
+    "name", ["objects", "first", "second", "symmetric", "antisymmetric"], ids=str
+)
+def test_masked_values_of_pairs(name):
+    pairs, _ = data()
+    parts = {part: getattr(pairs, part) for part in ("objects", "first", "second")}
+    parts |= {"symmetric": pairs.symmetric, "antisymmetric": pairs.antisymmetric}
+    parts[name] = masked(parts[name])
+    with pytest.raises(ValueError, match=f"got masked values in {name}; expected a value in every"):
+        Pairs(**parts)
+    parts[name] = np.ma.masked_array(parts[name].data)  # nothing is masked
+    assert np.array_equal(Pairs(**parts).to_rows(), pairs.to_rows())
+
+
+@pytest.mark.parametrize("learner", [PairSVC, PairLogistic, PairRidge, PairSVR])
+def test_masked_values_of_rows_labels_and_weights(learner):
+    pairs, y = data(widths=(2, 0, 0))
+    for rows, labels, weights in [
+        (masked(pairs.to_rows()), y, None),
+        (pairs, masked(y), None),
+        (pairs, y, masked(np.ones(N))),
+    ]:
+        with pytest.raises(ValueError, match=r"got masked values in (rows|y|sample_weight);"):
+            learner("symmetric").fit(rows, labels, sample_weight=weights)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.coo_matrix])
+def test_complex_numbers(make):
+    pairs, y = data(widths=(2, 0, 0))
+    with pytest.raises(ValueError, match="Complex data not supported: got complex objects"):
+        Pairs(make(pairs.objects + 1j), pairs.first, pairs.second)
+    with pytest.raises(ValueError, match="Complex data not supported: got complex rows"):
+        PairSVC("symmetric").fit(make(pairs.to_rows() + 1j), y)
+    with pytest.raises(ValueError, match="Complex data not supported: got complex sample_weight"):
+        PairSVC("symmetric").fit(pairs, y, sample_weight=np.ones(N) + 1j)
+
+
+@pytest.mark.parametrize("labels", [[1, "no"], [1, None], ["yes", None], [1.5, "1.5"]])
+def test_labels_of_several_types(labels):
+    pairs, y = data()
+    mixed = np.array([labels[int(sign > 0)] for sign in y], dtype=object)
+    with pytest.raises(ValueError, match=r"got values of several types \(.*, .*\) in y; expected"):
+        PairSVC("symmetric").fit(pairs, mixed)
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "none"])
+@pytest.mark.parametrize("weight", [np.nan, -1.0, np.inf, "2", None])
+def test_class_weights_that_are_no_weights(symmetry, weight):
+    pairs, y = data()
+    with pytest.raises(ValueError, match=r"got class_weight\[-1\]=.*; expected a finite number"):
+        PairSVC(symmetry, class_weight={-1: weight, 1: 1.0}).fit(pairs, y)
+
+
+@pytest.mark.parametrize("weights", ["heavy", 3.0, {1: 1.0}, [1.0, 2.0]], ids=str)
+def test_class_weights_of_another_form(weights):
+    pairs, y = data()
+    with pytest.raises(ValueError, match=r"got class_weight=.*; expected None, 'balanced', or a"):
+        PairSVC("symmetric", class_weight=weights).fit(pairs, y)
+
+
+# Sizes ------------------------------------------------------------------------------------------
+
+LEARNERS = [PairSVC, PairLogistic, PairRidge, PairSVR]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("symmetry", [*BOTH, "none"])
+@pytest.mark.parametrize(
+    ("size", "kernel", "message"),
+    [
+        (1e160, "gaussian", "got values of size .* in objects; expected at most 1e.150"),
+        (1e120, "linear", "with values of size .*, whose features go up to .*e.120; expected at"),
+        (1e60, "polynomial", "with values of size .*, whose features go up to .*e.60; expected at"),
+        (1e-120, "linear", "is zero for these pairs .*, so that nothing can be learnt; expected"),
+    ],
+)
+def test_features_out_of_range(learner, symmetry, size, kernel, message):
+    pairs, y = data(widths=(2, 0, 0))
+    extreme = Pairs(size * pairs.objects, pairs.first, pairs.second)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=message):
+            learner(symmetry, kernel).fit(extreme, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_weights_and_strengths_out_of_range(learner, size):
+    pairs, y = data()
+    with pytest.raises(ValueError, match=r"got sample weights such as .*; expected 0, or numbers"):
+        learner("symmetric").fit(pairs, y, sample_weight=np.full(N, size))
+    strength = "alpha" if learner is PairRidge else "C"
+    with pytest.raises(ValueError, match=rf"got {strength}=.*; expected a number from 1e-40"):
+        learner("symmetric", **{strength: size}).fit(pairs, y)
+
+
+@pytest.mark.parametrize("learner", [PairRidge, PairSVR])
+def test_targets_out_of_range(learner):
+    pairs, y = data()
+    with pytest.raises(ValueError, match=r"got targets of size 1.0e.300; expected at most 1e.60"):
+        learner("symmetric").fit(pairs, 1e300 * y)
+
+
+def test_predictions_that_are_no_numbers():
+    pairs, y = data(widths=(2, 0, 0))
+    model = PairRidge("symmetric", "polynomial").fit(pairs, y)
+    far = Pairs(1e200 * pairs.objects, pairs.first, pairs.second)
+    with pytest.raises(ValueError, match=r"got row 0 with features too large for this model"):
+        model.predict(far)
+
+
+def test_weights_of_ten_billion_end_with_a_gap():
+    """One step for each variable, forty thousand times: the fit says how far it came."""
+    pairs, y = data(widths=(2, 0, 0))
+    with pytest.warns(ConvergenceWarning, match=r"steps used up.*duality gap"):
+        model = PairSVC("antisymmetric", "linear").fit(pairs, y, sample_weight=np.full(N, 1e10))
+    assert model.n_iter_ <= 1_100_000
+
+
+# Kernels that the data make zero ----------------------------------------------------------------
+
+
+def without_objects(name):
+    pairs, y = data(widths=(0, 2, 2))
+    return Pairs(pairs.objects, pairs.first, pairs.second, **{name: getattr(pairs, name)}), y
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("symmetry", "kept", "kernel"),
+    [
+        ("antisymmetric", "symmetric", "linear"),
+        ("antisymmetric", "symmetric", "gaussian"),
+        ("symmetric", "antisymmetric", "linear"),
+    ],
+)
+def test_group_features_of_the_other_parity_alone(learner, symmetry, kept, kernel):
+    pairs, y = without_objects(kept)
+    part = "odd" if symmetry == "antisymmetric" else "even"
+    message = rf"whose {part} part is zero for these pairs .*; expected .*: add such columns"
+    with pytest.raises(KernelError, match=message):
+        learner(symmetry, kernel).fit(pairs, y)
+    learner(kept, kernel).fit(pairs, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("symmetry", [*BOTH, "none"])
+def test_features_that_are_all_zero(learner, symmetry):
+    pairs, y = data(widths=(2, 0, 0))
+    empty = Pairs(0.0 * pairs.objects, pairs.first, pairs.second)
+    with pytest.raises(KernelError, match=r"is zero for these pairs .*; expected"):
+        learner(symmetry, "linear").fit(empty, y)
+
+
+@pytest.mark.parametrize("symmetry", [*BOTH, "none"])
+@pytest.mark.parametrize("projection", [Balanced, SkewBalanced])
+def test_projections_of_kernels_that_are_not_order_invariant(symmetry, projection):
+    """(6) and (7) of such a kernel are not symmetric: K(x, y) is not K(y, x)."""
+    lopsided_form = cases.tridiagonal()
+    lopsided_form[0, 0] = 3.0
+    pairs, y = data()
+    with pytest.raises(
+        KernelError, match=r"expected a symmetric kernel: .*OrderInvariant\(kernel\)"
+    ):
+        PairSVC(symmetry, projection(Bilinear(lopsided_form))).fit(pairs, y)
+    PairSVC("none", projection(OrderInvariant(Bilinear(lopsided_form)))).fit(pairs, y)
+
+
+@pytest.mark.parametrize(("symmetry", "degree"), [("symmetric", 1000), ("antisymmetric", 1001)])
+def test_polynomials_of_high_degree_are_fitted_or_refused(symmetry, degree):
+    pairs, y = data(widths=(2, 0, 0))
+    with pytest.raises(KernelError, match=r"is zero for these pairs|with values of size"):
+        PairSVC(symmetry, Polynomial(degree)).fit(pairs, y)
+    angle = np.linspace(0.0, 1.0, pairs.n_objects)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)]) / np.sqrt(2.0)
+    even = Pairs(circle, pairs.first, pairs.second)
+    model = PairSVC(symmetry, Polynomial(degree)).fit(even, y)
+    sign = 1.0 if symmetry == "symmetric" else -1.0
+    assert np.array_equal(
+        model.decision_function(even.swap()), sign * model.decision_function(even)
+    )
+
+
+@pytest.mark.parametrize("search", [PairSVCCV, PairLogisticCV, CalibratedPairClassifier])
+def test_one_unordered_pair_cannot_be_held_out(search):
+    pairs, y = data()
+    again = pairs[np.zeros(N, dtype=int)]
+    model = search(PairSVC("symmetric")) if search is CalibratedPairClassifier else search()
+    with pytest.raises(ValueError, match="got 20 observations of one unordered pair; expected"):
+        model.fit(again, y)

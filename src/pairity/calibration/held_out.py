@@ -74,8 +74,11 @@ def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
         )
     trusted = isinstance(cv, PairSplitter)
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
+        if cv is not None and cv < 2:
+            raise ValueError(f"got cv={cv!r}; expected at least 2 folds, or None for 5.")
         trusted = True
-        cv = _default_splitter(pairs, None if cv is None else int(cv), stratify)
+        grouped = given.groups is not None
+        cv = _default_splitter(pairs, None if cv is None else int(cv), targets, stratify, grouped)
     if hasattr(cv, "split") and not isinstance(cv, str):
         groups = None if given.groups is None else given.groups[counted]
         splits = list(cv.split(pairs, targets, groups))
@@ -92,21 +95,43 @@ def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
     return splits
 
 
-def _default_splitter(pairs: Pairs, n_folds: int | None, stratify: bool) -> Any:
-    """Folds of unordered pairs; of rows where these are no pairs of objects at all."""
+def _default_splitter(
+    pairs: Pairs, n_folds: int | None, targets: NDArray[Any], stratify: bool, grouped: bool
+) -> Any:
+    """Folds of groups or unordered pairs; of rows where these are no pairs of objects at all."""
     n_unordered = len(np.unique(ends_of(pairs, "auto").unordered()))
-    if n_unordered == 1 and pairs.n_object_features == 0:
-        folds = StratifiedKFold if stratify else KFold
-        return folds(n_folds or min(_FOLDS, len(pairs)), shuffle=True, random_state=0)
+    if n_unordered == 1 and pairs.n_object_features == 0 and not grouped:
+        return _row_splitter(len(pairs), n_folds, targets, stratify)
+    if n_unordered < 2 and not grouped:
+        raise ValueError(
+            f"got {len(pairs)} observations of one unordered pair; expected at least 2 different"
+            " pairs, to hold one out: add pairs, or pass cv= with splits of your own."
+        )
     n_folds = min(_FOLDS, n_unordered) if n_folds is None else n_folds
     return PairKFold(n_folds, new=(0, 1, 2), stratify=stratify)
+
+
+def _row_splitter(n_rows: int, n_folds: int | None, targets: NDArray[Any], stratify: bool) -> Any:
+    """Folds of rows, stratified where each class has a row for every fold."""
+    n_folds = min(_FOLDS, n_rows) if n_folds is None else n_folds
+    if n_folds > n_rows:
+        raise ValueError(f"got cv={n_folds} for {n_rows} rows; expected at most a fold per row.")
+    rarest = int(np.unique(targets, return_counts=True)[1].min()) if stratify else 0
+    folds = StratifiedKFold if rarest >= n_folds else KFold
+    return folds(n_folds, shuffle=True, random_state=0)
 
 
 def _among(counted: Rows, n_rows: int, split: Any) -> Split:
     """Numbers among the rows that count, of the rows that a ready split names."""
     place = np.full(n_rows, -1, dtype=np.intp)
     place[counted] = np.arange(len(counted))
-    train, test = (place[np.asarray(side)] for side in split)
+    try:
+        train, test = (place[np.asarray(side)] for side in split)
+    except (IndexError, TypeError, ValueError):
+        raise ValueError(
+            f"got a fold in cv that is no pair of row numbers below {n_rows}; expected (train, test),"
+            " two arrays of row numbers or masks."
+        ) from None
     return train[train >= 0], test[test >= 0]
 
 
@@ -122,6 +147,15 @@ def _check_splits(splits: list[Split], pairs: Pairs, *, trusted: bool) -> None:
             )
         if not trusted:
             repeated += leakage_report(pairs, train, test).n_repeated
+        if not len(train):
+            raise ValueError(
+                f"got fold {number} without training rows; expected some (of a weight above 0): check"
+                " cv."
+            )
+    if not any(len(test) for _, test in splits):
+        raise ValueError(
+            "got folds that hold out no rows; expected some (of a weight above 0): check cv."
+        )
     if repeated:
         warnings.warn(
             f"{repeated} held-out pairs were trained on in the other order or in another row, so"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
 from pairity.estimators.column import finite_per_pair
+from pairity.validation import distinct_labels
 
 __all__ = ["Outcomes", "read_outcomes"]
 
@@ -44,7 +45,7 @@ def read_outcomes(y: Any, n_pairs: int, outcomes: Any) -> Outcomes:
 
 def _classes(labels: NDArray[Any]) -> NDArray[Any]:
     """-1, 0 and 1, or whatever three numbers there are, in order."""
-    present = np.unique(labels)
+    present = distinct_labels(labels, "y")
     if labels.dtype.kind in "iuf":
         if np.isin(present, (-1, 0, 1)).all():
             return np.array([-1, 0, 1])
@@ -61,7 +62,7 @@ def _classes(labels: NDArray[Any]) -> NDArray[Any]:
 
 def _named(outcomes: Any) -> NDArray[Any]:
     classes = np.asarray(outcomes)
-    if classes.shape != (3,) or len(np.unique(classes)) != 3:
+    if classes.shape != (3,) or len(set(classes.tolist())) != 3:
         raise ValueError(
             f"got outcomes={outcomes!r}; expected three different labels, those of loss, draw and"
             " win of the first object, in this order."

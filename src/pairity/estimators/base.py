@@ -15,7 +15,7 @@ from pairity.estimators.intake import read_pairs
 from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.centring import fitted_kernel
-from pairity.kernels.classes import project
+from pairity.kernels.classes import project, refuse_zero
 from pairity.kernels.nystroem import approximation_errors
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.base import Loss
@@ -85,6 +85,7 @@ class PairMachine(BaseEstimator):
             as_kernel(self.kernel).detached(), seen, parity, has_bias=self._has_bias
         )
         projected = project(kernel, parity, pairs)
+        refuse_zero(kernel, projected, parity, pairs)
         return TrainingSet(pairs, loss, parity, kernel, projected, budget=self._budget)
 
     #: Whether there is a bias where the parity allows one.
@@ -202,4 +203,13 @@ class PairMachine(BaseEstimator):
         check_is_fitted(self)
         # what is free changes from call to call, and bits must not: no limit but one that is given
         budget = UNLIMITED if self.memory_limit is None else self._budget
-        return self._model.decisions(read_pairs(self, X, reset=False), budget)
+        with np.errstate(over="ignore", invalid="ignore"):
+            decisions = self._model.decisions(read_pairs(self, X, reset=False), budget)
+        finite = np.isfinite(decisions)
+        if not finite.all():
+            raise ValueError(
+                f"got row {int(np.argmin(finite))} with features too large for this model, whose value"
+                " there is not a number; expected features of the size that it was fitted to: check"
+                " their units."
+            )
+        return decisions

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from pairity.validation import refuse_lossy
+
 __all__ = ["finite_per_pair", "one_per_pair"]
 
 
@@ -18,6 +20,7 @@ def one_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
             f"This estimator requires y to be passed, but the target y is None: pass one {noun} per"
             " pair."
         )
+    refuse_lossy(y, "y")
     values = column_or_1d(y, warn=True)
     if len(values) != n_pairs:
         raise ValueError(

@@ -15,7 +15,13 @@ from pairity.estimators.labels import BinaryLabels
 from pairity.exceptions import DoubledRowsWarning
 from pairity.pairs import Pairs
 from pairity.parity import Parity
-from pairity.validation import as_dense
+from pairity.validation import (
+    as_dense,
+    check_not_negative,
+    plain_numbers,
+    refuse_extreme_weights,
+    refuse_lossy,
+)
 
 __all__ = [
     "class_factors",
@@ -30,6 +36,7 @@ Vector = NDArray[np.float64]
 
 def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
     """Pairs as given, or from wide rows; widths are remembered on reset and checked otherwise."""
+    refuse_lossy(X, "rows")
     if isinstance(X, Pairs):
         pairs = X
         if reset:
@@ -49,6 +56,8 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
         )
     if reset and not len(pairs):
         raise ValueError("got 0 pairs; expected at least one to fit on.")
+    if reset:
+        pairs.refuse_large()
     return pairs
 
 
@@ -67,7 +76,7 @@ def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
     """One weight per row, 1 by default."""
     if sample_weight is None:
         return np.ones(n_pairs)
-    weights = np.array(sample_weight, dtype=np.float64)
+    weights = np.array(plain_numbers(sample_weight, "sample_weight"))
     if weights.ndim == 0:
         weights = np.full(n_pairs, float(weights))
     if weights.shape != (n_pairs,):
@@ -79,6 +88,7 @@ def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
         raise ValueError("got negative or non-finite sample weights; expected finite, >= 0.")
     if not (weights > 0).any():
         raise ValueError("got sample weights that are all zero; expected some above 0.")
+    refuse_extreme_weights(weights, "sample weights")
     return weights
 
 
@@ -87,6 +97,7 @@ def class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None
     if class_weight is None or (parity is Parity.ODD and class_weight == "balanced"):
         return np.ones(len(labels.signs))  # a full antisymmetric set is balanced by itself
     given = np.where(labels.signs > 0, labels.classes[1], labels.classes[0])
+    _check_class_weight(class_weight, labels.classes)
     factors = compute_class_weight(class_weight, classes=labels.classes, y=given)
     if parity is Parity.ODD and factors[0] != factors[1]:
         raise ValueError(
@@ -95,6 +106,20 @@ def class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None
             " sample_weight to weigh whole pairs."
         )
     return np.where(labels.signs > 0, factors[1], factors[0])
+
+
+def _check_class_weight(class_weight: Any, classes: NDArray[Any]) -> None:
+    """Refuse anything but "balanced" and a weight, 0 or more, for each class."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return
+    if not isinstance(class_weight, dict) or not set(classes.tolist()) <= set(class_weight):
+        raise ValueError(
+            f"got class_weight={class_weight!r}; expected None, 'balanced', or a dict with a weight"
+            f" for each of the classes {classes.tolist()}."
+        )
+    for label, weight in class_weight.items():
+        check_not_negative(weight, f"class_weight[{label!r}]")
+    refuse_extreme_weights(np.array([*class_weight.values()], dtype=np.float64), "class weights")
 
 
 def warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:

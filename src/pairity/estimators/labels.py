@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from pairity.estimators.column import finite_per_pair
 from pairity.parity import Parity
+from pairity.validation import distinct_labels
 
 __all__ = ["BinaryLabels", "label_decisions", "read_labels", "score_decisions"]
 
@@ -28,7 +29,7 @@ class BinaryLabels:
 def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
     """Signs of labels of any two values; one value alone only where a swap gives the other."""
     labels = finite_per_pair(y, n_pairs, "label")
-    classes = np.unique(labels)
+    classes = distinct_labels(labels, "y")
     if len(classes) > 2:
         check_classification_targets(labels)
         raise ValueError(

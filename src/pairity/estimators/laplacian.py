@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pairity.estimators.classifier import PairClassifier
 from pairity.estimators.semi import read_partly_labelled
-from pairity.estimators.support import SupportVectorMachine
+from pairity.estimators.support import SupportVectorMachine, most_steps
 from pairity.graphs.manifold import full_laplacian, pair_laplacian
 from pairity.losses import PiecewiseLinear, hinge
 from pairity.memory import megabytes_of
@@ -175,7 +175,7 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
 
     def _train(self, data: TrainingSet[PiecewiseLinear]) -> tuple[Solution, Certificate]:
         """Bend the kernel, solve on the labelled rows, spread over all rows."""
-        options = self._options(max(10_000_000, 100 * len(data.pairs)))
+        options = self._options(most_steps(len(data.pairs)))
         full = self.training_set == "full" and data.parity is not None
         if full and self.iterates != "mirrored":
             return self._train_on_both_orders(data, options)

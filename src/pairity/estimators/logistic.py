@@ -17,7 +17,7 @@ from pairity.solvers.certificate import Certificate
 from pairity.solvers.newton import solve_newton
 from pairity.solvers.problem import Solution
 from pairity.solvers.training import TrainingSet, train_halved
-from pairity.validation import check_positive
+from pairity.validation import check_strength
 
 __all__ = ["PairLogistic"]
 
@@ -157,7 +157,7 @@ class PairLogistic(TwoProbabilities, PairClassifier):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_positive(self.C, "C")
+        check_strength(self.C, "C")
 
     def _train(self, data: TrainingSet[Logistic]) -> tuple[Solution, Certificate]:
         return train_halved(

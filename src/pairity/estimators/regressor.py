@@ -13,6 +13,7 @@ from pairity.estimators.column import one_per_pair
 from pairity.estimators.intake import read_pairs, read_weights, warn_if_doubled
 from pairity.pairs import Pairs
 from pairity.parity import SYMMETRIES, Parity
+from pairity.validation import refuse_large_targets
 
 __all__ = ["PairRegressor"]
 
@@ -55,13 +56,15 @@ class PairRegressor(RegressorMixin, PairMachine):
 def _read_targets(y: Any, n_pairs: int) -> Vector:
     values = one_per_pair(y, n_pairs, "target")
     try:
-        targets = values.astype(np.float64)
-    except (TypeError, ValueError):
+        with np.errstate(over="ignore"):  # beyond float64 is infinite, and refused as that
+            targets = values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"got targets of type {values.dtype}; expected numbers: labels are for PairSVC."
         ) from None
     if not np.isfinite(targets).all():
         raise ValueError("got NaN or infinity in y; expected numbers: drop or fill those rows.")
+    refuse_large_targets(targets)
     return targets
 
 

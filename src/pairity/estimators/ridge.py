@@ -20,7 +20,7 @@ from pairity.solvers.certificate import Certificate
 from pairity.solvers.problem import AnyProblem, Solution, SolverOptions
 from pairity.solvers.ridge import RIDGE_SOLVERS, plan_ridge, ridge_path, solve_ridge
 from pairity.solvers.training import TrainingSet, train_halved
-from pairity.validation import check_positive
+from pairity.validation import check_strength
 
 __all__ = ["PairRidge"]
 
@@ -192,13 +192,13 @@ class PairRidge(PairRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_positive(self.alpha, "alpha")
+        check_strength(self.alpha, "alpha")
         if self.alphas is not None:
             values = np.asarray(self.alphas)
             if values.ndim != 1 or not len(values):
                 raise ValueError(f"got alphas={self.alphas!r}; expected a list of numbers above 0.")
             for value in values.tolist():
-                check_positive(value, "alphas")
+                check_strength(value, "alphas")
         if self.solver == "low_rank" and (self.alphas is not None or self.leave_one_out):
             raise ValueError(
                 "got alphas or leave_one_out with solver='low_rank'; expected another solver, whose"

@@ -10,9 +10,14 @@ from pairity.solvers.certificate import Certificate
 from pairity.solvers.choice import SOLVERS
 from pairity.solvers.problem import Solution, SolverOptions
 from pairity.solvers.training import TrainingSet, train
-from pairity.validation import check_choice, check_positive
+from pairity.validation import check_choice, check_positive, check_strength
 
-__all__ = ["SupportVectorMachine"]
+__all__ = ["SupportVectorMachine", "most_steps"]
+
+
+def most_steps(n_pairs: int) -> int:
+    """Steps that ``max_iter=-1`` allows: seconds for few pairs, however large C is."""
+    return max(min(10_000_000, 1_000_000 + 1000 * n_pairs), 100 * n_pairs)
 
 
 class SupportVectorMachine(PairMachine):
@@ -40,7 +45,7 @@ class SupportVectorMachine(PairMachine):
             )
         check_choice(self.selection, "selection", ("second_order", "first_order"))
         check_choice(self.iterates, "iterates", ("mirrored", "averaged", "free"))
-        check_positive(self.C, "C")
+        check_strength(self.C, "C")
         check_positive(self.cache_size, "cache_size")
         check_choice(self.precision, "precision", ("mixed", "double"))
 
@@ -50,7 +55,7 @@ class SupportVectorMachine(PairMachine):
             full=self.training_set == "full",
             solver=self.solver,
             iterates=self.iterates,
-            options=self._options(max(10_000_000, 100 * len(data.pairs))),
+            options=self._options(most_steps(len(data.pairs))),
             start=self._start(len(data.pairs)),
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pairity.estimators.classifier import PairClassifier
 from pairity.estimators.labels import label_decisions
 from pairity.estimators.semi import read_partly_labelled
-from pairity.estimators.support import SupportVectorMachine
+from pairity.estimators.support import SupportVectorMachine, most_steps
 from pairity.losses import PiecewiseLinear, hinge
 from pairity.operators.blockwise import operator_within
 from pairity.parity import Parity
@@ -22,7 +22,7 @@ from pairity.solvers.choice import SOLVERS, solve
 from pairity.solvers.problem import Problem, Solution, SolverOptions
 from pairity.solvers.switching import Switch, Switching, initial_labels, losses_of
 from pairity.solvers.training import TrainingSet, train
-from pairity.validation import check_count, check_not_negative, check_positive
+from pairity.validation import check_count, check_not_negative, check_strength
 
 __all__ = ["TransductivePairSVC"]
 
@@ -172,7 +172,7 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.C_unlabelled is not None:
-            check_positive(self.C_unlabelled, "C_unlabelled")
+            check_strength(self.C_unlabelled, "C_unlabelled")
         if self.positive_fraction is not None:
             check_not_negative(self.positive_fraction, "positive_fraction")
         check_count(self.annealing, "annealing")
@@ -186,9 +186,7 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
 
     def _train(self, data: TrainingSet[PiecewiseLinear]) -> tuple[Solution, Certificate]:
         """Choose the labels on J, then train on J or I with them."""
-        options = replace(
-            self._options(max(10_000_000, 100 * len(data.pairs))), callback=None, report=None
-        )
+        options = replace(self._options(most_steps(len(data.pairs))), callback=None, report=None)
         problem = data.halved()
         unlabelled = self._unlabelled
         start, labels = self._supervised(data, problem, options)

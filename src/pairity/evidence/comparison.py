@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.evidence.ridge import fit_ridge, units_by_size
+from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
 from pairity.pairs import Pairs
@@ -144,7 +145,12 @@ class KernelParts:
             grams = [project(kernel, parity, pairs).gram(pairs) for kernel in kernels]
             parts.append((grams, [float(np.mean(np.diagonal(gram))) for gram in grams]))
         (even, even_sizes), (odd, odd_sizes) = parts
-        shares = [e / (e + o) for e, o in zip(even_sizes, odd_sizes, strict=True)]
+        if not any(even_sizes) and not any(odd_sizes):
+            raise KernelError(
+                f"got {kernels[0]!r}, which is zero on these pairs; expected features that vary: add"
+                " columns that tell the pairs apart."
+            )
+        shares = [e / (e + o) for e, o in zip(even_sizes, odd_sizes, strict=True) if e + o > 0.0]
         return cls(_mean(even, even_sizes), _mean(odd, odd_sizes), float(np.mean(shares)))
 
     def gram(self, weights: Weights, rows: NDArray[np.intp]) -> Matrix:
@@ -157,7 +163,8 @@ class KernelParts:
         """Weights of the parts as they are in the kernel, the larger one being 1."""
         even = weights[1] / self.even_share if self.even_share > 0.0 else 0.0
         odd = weights[2] / (1.0 - self.even_share) if self.even_share < 1.0 else 0.0
-        return even / max(even, odd), odd / max(even, odd)
+        larger = max(even, odd) or 1.0
+        return even / larger, odd / larger
 
     def predict(
         self, weights: Weights, theta: Vector, train: NDArray[np.intp], test: NDArray[np.intp]

@@ -67,7 +67,7 @@ def compare_mirrored(ends: Ends, targets: Targets) -> MirroredPairs:
     n_pairs = len(np.unique(ends.unordered()[there]))
     compared = targets.values[np.concatenate([there, back])]
     middle = 0.0 if targets.are_labels or not len(compared) else float(np.median(compared))
-    product = (targets.values[there] - middle) * (targets.values[back] - middle)
+    product = np.sign(targets.values[there] - middle) * np.sign(targets.values[back] - middle)
     n_agree, n_opposite = int(np.sum(product > 0)), int(np.sum(product < 0))
     total = n_agree + n_opposite
     p_value = float(binomtest(n_agree, total).pvalue) if total else 1.0

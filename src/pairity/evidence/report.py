@@ -165,6 +165,7 @@ def parity_report(
     check_count(max_pairs, "max_pairs", 10)
     if not len(pairs):
         raise ValueError("got 0 pairs; expected some to look at.")
+    pairs.refuse_large()
     targets = read_targets(y, len(pairs))
     ends = ends_of(pairs, identity)
     mirrored = compare_mirrored(ends, targets)
@@ -222,7 +223,19 @@ def _folds(
     chosen: NDArray[np.intp],
 ) -> Any:
     if cv is None:
-        cv = PairKFold(5, new=(0, 1, 2), identity=identity, random_state=random_state)
+        n_unordered = len(np.unique(ends_of(sample, identity).unordered()))
+        if n_unordered < 2:
+            raise ValueError(
+                f"got {len(sample)} observations of one unordered pair; expected at least 2 different"
+                " pairs, to hold one out."
+            )
+        cv = PairKFold(
+            min(5, n_unordered), new=(0, 1, 2), identity=identity, random_state=random_state
+        )
+    if not hasattr(cv, "split") or isinstance(cv, str):
+        raise ValueError(
+            f"got cv={cv!r}; expected a splitter of pairity.selection, such as PairKFold(5), or None."
+        )
     if groups is not None:
         groups = np.asarray(groups)
         if groups.shape != (len(targets.values),):

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from pairity.validation import distinct_labels, refuse_large_targets, refuse_lossy
+
 __all__ = ["Targets", "read_targets"]
 
 
@@ -36,6 +38,7 @@ class Targets:
 
 def read_targets(y: Any, n_pairs: int) -> Targets:
     """Two values (or one) are labels, more are real targets."""
+    refuse_lossy(y, "y")
     values = column_or_1d(y)
     if len(values) != n_pairs:
         raise ValueError(
@@ -43,7 +46,7 @@ def read_targets(y: Any, n_pairs: int) -> Targets:
         )
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError("got NaN or infinity in y; expected numbers: drop or fill those rows.")
-    labels = np.unique(values)
+    labels = distinct_labels(values, "y")
     if len(labels) <= 2:
         return Targets(np.where(values == labels[-1], 1.0, -1.0), labels)
     if values.dtype.kind not in "iuf":
@@ -51,4 +54,7 @@ def read_targets(y: Any, n_pairs: int) -> Targets:
             f"got {len(labels)} labels {labels[:5].tolist()}; expected two labels, or numbers: leave"
             " draws out, or write outcomes as numbers such as -1, 0 and 1."
         )
-    return Targets(values.astype(np.float64), None)
+    with np.errstate(over="ignore"):  # beyond float64 is too large as well
+        numbers = values.astype(np.float64)
+    refuse_large_targets(numbers)
+    return Targets(numbers, None)

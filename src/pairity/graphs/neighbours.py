@@ -71,6 +71,8 @@ def with_neighbour_means(pairs: Pairs, graph: Pairs, *, hops: int = 1) -> Pairs:
     (2, 6)
     """
     _check(pairs, graph, hops)
+    for side in (pairs, graph):
+        side.refuse_large()
     _refuse_too_large(pairs, graph, hops)
     edges = _HalfEdges.of(graph)
     ends = np.concatenate([pairs.first, pairs.second])

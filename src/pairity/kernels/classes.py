@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
@@ -14,12 +16,18 @@ from pairity.kernels.expansion import expand, is_order_invariant, parity_of
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
-__all__ = ["KernelLaws", "measure_laws", "project", "spread_sample"]
+__all__ = ["KernelLaws", "measure_laws", "project", "refuse_zero", "spread_sample"]
 
 #: Relative deviation up to which a law counts as held, for kernels that can only be measured.
 LAW_TOLERANCE = 1e-9
 #: Pairs on which the laws of a user's kernel are measured before a fit.
 _SAMPLE = 48
+#: Pairs on which the size of kernel values is looked at first.
+_VALUE_SAMPLE = 1000
+#: Kernel values beyond this overflow in products with weights; below the inverse they are lost.
+_LARGEST_VALUE, _SMALLEST_VALUE = 1e100, 1e-100
+#: What is left of a projection, relative to the kernel, when rounding is all there is.
+_ROUNDING = 4.0 * np.finfo(np.float64).eps
 #: Objects on which a precomputed matrix is tested for negative eigenvalues.
 _OBJECT_SAMPLE = 1000
 
@@ -45,7 +53,10 @@ class KernelLaws:
 def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
     """Evaluate a kernel on pairs and their swaps and compare, law by law."""
     pairs = pairs.compact()
-    gram = kernel.gram(pairs.with_mirrored())
+    with np.errstate(all="ignore"):
+        gram = kernel.gram(pairs.with_mirrored())
+    if not np.abs(gram).max(initial=0.0) <= _LARGEST_VALUE:  # NaN is not
+        raise KernelError(_too_large(kernel, float(np.abs(gram).max()), pairs))
     n = len(pairs)
     scale = float(np.abs(gram).max(initial=0.0))
     # rows: the pairs and their swaps; columns: the pairs (:n) and their swaps (n:)
@@ -68,16 +79,22 @@ def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
 
 def spread_sample(pairs: Pairs, size: int) -> Pairs:
     """At most ``size`` of the pairs, evenly spread over the rows."""
-    if len(pairs) <= size:
-        return pairs
-    return pairs[np.linspace(0, len(pairs) - 1, size).astype(np.intp)]
+    return pairs if len(pairs) <= size else pairs[_spread(len(pairs), size)]
+
+
+def _spread(n_rows: int, size: int) -> NDArray[np.intp]:
+    """At most ``size`` row numbers, evenly spread."""
+    return np.linspace(0, n_rows - 1, min(n_rows, size)).astype(np.intp)
 
 
 def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     """Kernel of the halved problem: the part of the asked parity, or a refusal with the fix."""
     kernel.check()
     group = pairs.n_symmetric, pairs.n_antisymmetric
-    if not all(inner.proven for inner in kernel.walk()):
+    if len(pairs) and _largest_value(kernel, pairs) < _SMALLEST_VALUE:
+        refuse_zero(kernel, kernel, parity, pairs)
+    told_by_form = is_order_invariant(kernel, *group) and not _is_opaque(kernel, *group)
+    if not (told_by_form and all(inner.proven for inner in kernel.walk())):
         _check_measured(kernel, parity, spread_sample(pairs, _SAMPLE))
     if parity is None:
         return kernel
@@ -87,9 +104,55 @@ def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     projection: Kernel = Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
     if expand(projection, *group).vanishes:
         raise KernelError(_vanishing(kernel, parity))
-    if _is_opaque(kernel, *group) or not is_order_invariant(kernel, *group):
+    if not told_by_form:
         _check_opaque(kernel, parity, spread_sample(pairs, _SAMPLE))
     return kernel if known is parity else projection
+
+
+def _largest_value(kernel: Kernel, pairs: Pairs) -> float:
+    """Largest ``K(ab, ab)`` on some of the pairs, the largest one among them; refused if too large.
+
+    Values between two pairs are no larger, the kernel being positive semi-definite.
+    """
+    sample = pairs[np.union1d(_spread(len(pairs), _VALUE_SAMPLE), _largest_pair(pairs))]
+    with np.errstate(all="ignore"):
+        values = np.abs(kernel.diagonal(sample))
+    largest = float(values.max(initial=0.0))
+    if not largest <= _LARGEST_VALUE:  # NaN is not
+        raise KernelError(_too_large(kernel, largest, pairs))
+    return largest
+
+
+def _too_large(kernel: Kernel, largest: float, pairs: Pairs) -> str:
+    return (
+        f"got {kernel!r} with values of size {largest:.1e} on these pairs, whose features go up to"
+        f" {_largest_feature(pairs):.1e}; expected at most {_LARGEST_VALUE:.0e}: divide the features by"
+        " a common factor, for example with ObjectTransformer(StandardScaler())."
+    )
+
+
+def _largest_pair(pairs: Pairs) -> NDArray[np.intp]:
+    """Number of the pair with the largest features, if there are pairs."""
+    objects = np.asarray(abs(pairs.objects).sum(axis=1)).ravel()
+    group = np.abs(pairs.symmetric).sum(axis=1) + np.abs(pairs.antisymmetric).sum(axis=1)
+    sizes = objects[pairs.first] + objects[pairs.second] + group
+    return np.flatnonzero(sizes == sizes.max(initial=0.0))[:1]
+
+
+def _largest_feature(pairs: Pairs) -> float:
+    used = pairs.without_unused_objects().objects
+    tables = (used.data if sp.issparse(used) else used, pairs.symmetric, pairs.antisymmetric)
+    return max(float(np.abs(table).max(initial=0.0)) for table in tables)
+
+
+def refuse_zero(kernel: Kernel, projected: Kernel, parity: Parity | None, pairs: Pairs) -> None:
+    """Refuse a kernel whose part is zero on all of these pairs: the model would be a constant."""
+    for part in (spread_sample(pairs, _VALUE_SAMPLE), pairs):
+        size = float(np.abs(kernel.diagonal(part)).max(initial=0.0))
+        left = float(np.abs(projected.diagonal(part)).max(initial=0.0))
+        if left > max(_SMALLEST_VALUE, _ROUNDING * size):
+            return
+    raise KernelError(_zero_on_data(kernel, parity, pairs))
 
 
 def _is_opaque(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
@@ -107,7 +170,8 @@ def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> Non
     if laws.symmetry > LAW_TOLERANCE:
         raise KernelError(
             f"got {kernel!r} with K(x, y) and K(y, x) apart by {laws.symmetry:.3g} of its largest"
-            " value; expected a symmetric kernel: use (K + K') / 2 if that is what you mean."
+            " value; expected a symmetric kernel: use (K + K') / 2 if that is what you mean, and"
+            " OrderInvariant(kernel) inside Balanced and SkewBalanced."
         )
     if laws.smallest_eigenvalue < -1e-8 * max(laws.scale, 1e-300) * laws.n_pairs:
         raise KernelError(
@@ -160,6 +224,24 @@ def _check_opaque(kernel: Kernel, parity: Parity, sample: Pairs) -> None:
         )
     if (laws.balanced if parity is Parity.ODD else laws.skew_balanced) <= LAW_TOLERANCE:
         raise KernelError(_vanishing(kernel, parity))
+
+
+def _zero_on_data(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> str:
+    """What is zero, why the data make it so, and what to do."""
+    part = {None: "which", Parity.EVEN: "whose even part", Parity.ODD: "whose odd part"}[parity]
+    helpful = {
+        None: "features that differ from 0",
+        Parity.EVEN: "object features or symmetric group features that differ from 0",
+        Parity.ODD: "object features that tell the two objects of a pair apart, or antisymmetric"
+        " group features",
+    }[parity]
+    widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
+    return (
+        f"got {kernel!r}, {part} is zero for these pairs with {widths} object, symmetric and"
+        f" antisymmetric features of size {_largest_feature(pairs):.1e} at most, so that nothing can be"
+        f" learnt; expected {helpful}: add such columns, multiply tiny ones by a common factor, or"
+        " choose another kernel."
+    )
 
 
 def _wrong_parity(kernel: Kernel, parity: Parity) -> str:

@@ -24,12 +24,12 @@ from pairity.kernels.features import (
     paired_squared_distances,
     squared_distances,
 )
-from pairity.kernels.monomials import monomial_features
+from pairity.kernels.monomials import is_long_power, monomial_features
 from pairity.kernels.powers import whole_power
 from pairity.kernels.widths import median_distance, median_of_pairs
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
-from pairity.validation import as_dense, check_positive
+from pairity.validation import as_dense, check_strength
 
 __all__ = [
     "Callable",
@@ -106,7 +106,10 @@ class Polynomial(Kernel):
         return Parity.ODD if self.degree % 2 else Parity.EVEN
 
     def formula(self, atoms: Atoms) -> Any:
-        """``<X_ab, X_cd>^degree``."""
+        """``<X_ab, X_cd>^degree``, of whole rows where that has too many monomials."""
+        n_terms = 2 + bool(atoms.n_symmetric) + bool(atoms.n_antisymmetric)
+        if is_long_power(n_terms, self.degree):
+            return atoms.rows(self)
         return whole_power(concatenated_inner_product(atoms, Linear()), self.degree)
 
     def on_features(self, left: Features, right: Features) -> Matrix:
@@ -146,7 +149,7 @@ class Gaussian(Kernel):
     def check(self) -> None:
         """Refuse a width that is not a finite number above 0."""
         if self.sigma != "median":
-            check_positive(self.sigma, "sigma")
+            check_strength(self.sigma, "sigma", largest=1e150)  # whose square is a number
 
     def fitted_to(self, pairs: Pairs) -> Kernel:
         """With the median distance between pairs for a width that is asked for so."""
@@ -172,7 +175,8 @@ class Gaussian(Kernel):
                 "got values of Gaussian('median') before its width is known; expected a number:"
                 " estimators find it in fit, kernel.fitted_to(pairs) does it by hand."
             )
-        squared_distance *= -0.5 / float(self.sigma) ** 2
+        with np.errstate(over="ignore"):  # as far apart as that is 0
+            squared_distance *= -0.5 / float(self.sigma) ** 2
         return np.exp(squared_distance, out=squared_distance)
 
     def on_features(self, left: Features, right: Features) -> Matrix:
@@ -238,11 +242,9 @@ class Precomputed(Kernel):
                 " expected one column, the row number of each object in the matrix."
             )
         column = as_dense(features)
-        places = column[:, 0].astype(np.intp)
         size = len(self.gram_matrix)
-        if (places != column[:, 0]).any() or (
-            len(places) and not 0 <= places.min() <= places.max() < size
-        ):
+        places = np.clip(column[:, 0], 0, max(0, size - 1)).astype(np.intp)
+        if (places != column[:, 0]).any() or (len(places) and not size):
             raise KernelError(
                 "got object features that are not row numbers of the precomputed matrix; expected"
                 f" whole numbers from 0 to {size - 1}."

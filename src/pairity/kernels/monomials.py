@@ -11,10 +11,12 @@ import scipy.sparse as sp
 
 from pairity.kernels.features import Features
 
-__all__ = ["monomial_features"]
+__all__ = ["is_long_power", "monomial_features"]
 
 #: More monomials than this are no longer few.
 _MOST_MONOMIALS = 1024
+#: Powers beyond this, or with more monomials than this, take too long to be multiplied out.
+_HIGHEST_DEGREE, _LONGEST_SUM = 32, 512
 
 
 def monomial_features(features: Features, degree: int) -> Features | None:
@@ -34,6 +36,11 @@ def monomial_features(features: Features, degree: int) -> Features | None:
     for place in range(degree):
         monomials *= features[:, columns[:, place]]
     return monomials
+
+
+def is_long_power(n_terms: int, degree: int) -> bool:
+    """Whether a sum of so many terms to this power is too long to be multiplied out."""
+    return degree > _HIGHEST_DEGREE or comb(degree + n_terms - 1, degree) > _LONGEST_SUM
 
 
 def _root_of_ways(chosen: tuple[int, ...]) -> float:

@@ -8,6 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pairity.validation import (
+    distinct_labels,
+    plain_numbers,
+    refuse_extreme_weights,
+    refuse_lossy,
+)
+
 __all__ = ["Forecasts", "read_forecasts", "read_row_weights"]
 
 Vector = NDArray[np.float64]
@@ -47,6 +54,7 @@ def read_forecasts(
 ) -> Forecasts:
     """Check probabilities (columns, or those of the last class alone) and place the outcomes."""
     table = _read_table(probabilities)
+    refuse_lossy(y, "y")
     labels = np.asarray(y)
     if labels.shape != (len(table),):
         raise ValueError(
@@ -70,6 +78,7 @@ def read_forecasts(
 
 
 def _read_table(probabilities: ArrayLike) -> Vector:
+    refuse_lossy(probabilities, "probabilities")
     try:
         table = np.asarray(probabilities, dtype=np.float64)
     except (TypeError, ValueError):
@@ -101,13 +110,13 @@ def _read_classes(labels: NDArray[Any], n_columns: int, classes: ArrayLike | Non
     """Names of the columns: as given, the labels in their order, or the usual numbers."""
     if classes is not None:
         names = np.asarray(classes)
-        if names.shape != (n_columns,) or len(np.unique(names)) != n_columns:
+        if names.shape != (n_columns,) or len(set(names.tolist())) != n_columns:
             raise ValueError(
                 f"got classes {names.tolist()} for {n_columns} columns of probabilities; expected"
                 " one name for each column, no two the same."
             )
         return names
-    present = np.unique(labels)
+    present = distinct_labels(labels, "y")
     if len(present) == n_columns:
         return present
     if labels.dtype.kind in "biuf":
@@ -124,7 +133,7 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> Vector:
     """One weight a row, 1 by default."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = plain_numbers(sample_weight, "sample_weight")
     if weights.shape != (n_rows,):
         raise ValueError(
             f"got sample_weight of shape {weights.shape} for {n_rows} rows; expected one per row."
@@ -134,4 +143,5 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> Vector:
             "got sample weights that are negative, not finite, or all 0; expected numbers from 0"
             " on, some above it."
         )
+    refuse_extreme_weights(weights, "sample weights")
     return weights

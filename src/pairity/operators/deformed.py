@@ -11,6 +11,7 @@ theta``.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,18 @@ class DeformedOperator:
         self.kernel: Kernel = operator.kernel
         self.left: Pairs = operator.left[chosen]
         gram = whole_matrix(operator)
-        self._correction = _correction(np.asarray(penalty @ gram), chosen)
+        smoothed = np.asarray(penalty @ gram)
+        size = float(np.abs(smoothed).max(initial=0.0))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", scipy.linalg.LinAlgWarning)
+                self._correction = _correction(smoothed, chosen)
+        except (scipy.linalg.LinAlgError, scipy.linalg.LinAlgWarning):
+            raise ValueError(
+                f"got a penalty times {self.kernel!r} of size {size:.1e}, beside which the kernel is"
+                " lost in rounding; expected a smaller one: lower manifold, or divide the features by"
+                " a common factor."
+            ) from None
         self.gram = gram[np.ix_(chosen, chosen)] - gram[chosen] @ self._correction
         make_symmetric(self.gram)
 

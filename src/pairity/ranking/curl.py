@@ -41,8 +41,10 @@ def solve_least_squares(matrix: sp.csr_array | LinearOperator, target: Vector) -
     # on long vectors alone threads wait for each other; on short ones they are not used
     one_thread = sp.issparse(matrix) and max(matrix.shape) > _SHORT
     with threadpool_limits(1, "blas") if one_thread else nullcontext():
-        found = lsqr(matrix, target, atol=1e-15, btol=1e-15, conlim=0.0, iter_lim=_STEPS)[0]
-    return np.asarray(found)
+        steps = min(_STEPS, 1000 + 100 * min(matrix.shape))  # without rounding: min(shape) steps
+        scale = float(np.abs(target).max(initial=0.0)) or 1.0  # squares of tiny values are 0
+        found = lsqr(matrix, target / scale, atol=1e-15, btol=1e-15, conlim=0.0, iter_lim=steps)[0]
+    return np.asarray(found) * scale
 
 
 def curl_part(flow: PreferenceFlow, values: Vector) -> Vector:

@@ -12,11 +12,15 @@ from scipy.sparse.csgraph import connected_components
 
 from pairity.pairs import Pairs
 from pairity.ranking.margins import antisymmetric_margins
+from pairity.validation import refuse_extreme_weights, refuse_large_targets, refuse_lossy
 
 __all__ = ["PreferenceFlow", "model_flow", "observed_flow"]
 
 Vector = NDArray[np.float64]
 Places = NDArray[np.intp]
+
+#: Largest ratio of two weights.
+_WIDEST = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +77,8 @@ def observed_flow(
     )
     if (weight < 0).any():
         raise ValueError("got negative sample weights; expected weights of at least 0.")
+    refuse_large_targets(outcome)
+    _refuse_uneven(weight)
     _refuse_self_pairs(pairs)
     low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
     outcome = np.where(pairs.first == low, outcome, -outcome)
@@ -95,9 +101,10 @@ def model_flow(model: Any, objects: Any) -> PreferenceFlow:
 
 
 def _finite(values: ArrayLike, name: str, expected: int) -> Vector:
+    refuse_lossy(values, name)
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"got {name} that is not numbers; expected outcomes such as +1 and -1, above 0 where the"
             " first object is ahead: encode them first."
@@ -107,6 +114,17 @@ def _finite(values: ArrayLike, name: str, expected: int) -> Vector:
             f"got {name} of shape {array.shape}; expected ({expected},) finite numbers, one per pair."
         )
     return array
+
+
+def _refuse_uneven(weight: Vector) -> None:
+    """Refuse weights so far apart that the small ones are lost beside the large ones."""
+    refuse_extreme_weights(weight, "sample weights")
+    positive = weight[weight > 0]
+    if len(positive) and float(positive.max()) > _WIDEST * float(positive.min()):
+        raise ValueError(
+            f"got sample weights from {positive.min():.1e} to {positive.max():.1e}; expected them within"
+            f" a factor of {_WIDEST:.0e}: give the small ones the weight 0."
+        )
 
 
 def _refuse_self_pairs(pairs: Pairs) -> None:

@@ -24,7 +24,7 @@ from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 from pairity.pairs import Pairs
 from pairity.ranking.flow import Places, Vector
 from pairity.ranking.margins import symmetric_margins
-from pairity.validation import check_choice
+from pairity.validation import check_choice, plain_numbers
 
 __all__ = ["Grouping", "group_objects"]
 
@@ -206,6 +206,11 @@ def _choose_threshold(
     """Threshold between two levels of joining at which the labelled pairs are explained best."""
     pairs, match = _read_validation(validation)
     pairs = pairs.without_unused_objects()
+    if pairs.n_objects < 2:
+        raise ValueError(
+            "got validation pairs of one object; expected several: pass labelled pairs of different"
+            " objects, or a threshold."
+        )
     known = pairs
     if not (pairs.n_symmetric or pairs.n_antisymmetric):
         known = Pairs.complete(pairs.objects)  # chains may lead over pairs without a label
@@ -234,7 +239,7 @@ def _read_validation(validation: Any) -> tuple[Pairs, NDArray[np.bool_]]:
     ):
         raise ValueError("got no such validation data; expected validation=(pairs, y).")
     pairs, y = validation
-    labels = np.asarray(y)
+    labels = plain_numbers(y, "the labels of validation pairs")
     if labels.shape != (len(pairs),):
         raise ValueError(
             f"got {labels.shape} labels for {len(pairs)} validation pairs; expected one per pair."

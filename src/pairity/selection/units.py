@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
 from pairity.selection.identity import Codes, Ends, Mask, join
+from pairity.validation import distinct_labels
 
 __all__ = [
     "Units",
@@ -57,7 +58,11 @@ def as_labels(values: ArrayLike, name: str, expected: int, of: str) -> Codes:
             f"got {name} of shape {array.shape}; expected ({expected},), one for each {of}: pass an"
             " array of that length."
         )
-    return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.intp)
+    try:
+        codes = np.unique(array, return_inverse=True)[1]
+    except TypeError:  # several types
+        codes = np.searchsorted(distinct_labels(array, name), array)
+    return codes.reshape(-1).astype(np.intp)
 
 
 def pair_units(ends: Ends, groups: ArrayLike | None) -> Units:

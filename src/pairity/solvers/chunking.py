@@ -42,6 +42,7 @@ _MOST_INNER_STEPS = 200_000
 _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
 #: Tolerances below this call for decision values free of the drift of many updates.
 _DRIFT = 1e-6
+_LOST = "steps are lost in rounding: tol is below what float64 can reach here"
 
 
 @dataclass(frozen=True)
@@ -195,8 +196,9 @@ class _Run:
             if self.n_iter >= options.max_iter:
                 return f"max_iter={options.max_iter} steps used up"
             if self._is_idle():
-                return "steps are lost in rounding: tol is below what float64 can reach here"
-            self._round(state)
+                return _LOST
+            if not self._round(state):  # what violates is below the rounding of the bias
+                return "tolerance reached" if state.violation <= options.tol else _LOST
 
     def _block(self, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
         """Gram block of a working set, in memory that is used again from round to round."""
@@ -213,13 +215,15 @@ class _Run:
         self.objective = min(self.objective, objective)
         return self.idle_rounds > _MOST_IDLE_ROUNDS
 
-    def _round(self, state: _Merit) -> None:
-        """Choose a working set, solve on it, and bring all decision values up to date."""
+    def _round(self, state: _Merit) -> bool:
+        """Choose a working set, solve on it, update all decision values; False without a set."""
         problem, theta = self.problem, self.theta
         free = problem.loss.is_free(theta)
         if np.count_nonzero(free) > _KEPT_SHARE * self.working_set:
             self.working_set = min(2 * self.working_set, self.largest_set)
         self.chosen = chosen = _choose(state.merit, free, self.chosen, self.working_set)
+        if not len(chosen):
+            return False
         if len(chosen) == len(theta):
             tol = 0.9 * self.options.tol
         else:
@@ -237,3 +241,4 @@ class _Run:
         self.values += problem.operator.product(change)
         self.fresh = False
         self.n_iter += max(1, steps)
+        return True

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from pairity.exceptions import KernelError
 from pairity.losses.base import Vector
 from pairity.memory import Budget
 from pairity.operators.base import KernelOperator
@@ -114,7 +115,10 @@ def _factor_of_nearest(
             return _factor(gram, shift + added * size)
         except LinAlgError:
             if not added < 1.0 or not np.isfinite(size):
-                raise
+                raise KernelError(
+                    "got a kernel with negative eigenvalues on the training pairs; expected a positive"
+                    " semi-definite one: see pairity.testing.check_pair_kernel."
+                ) from None
             added = max(_ROUNDING, 100.0 * added)
 
 

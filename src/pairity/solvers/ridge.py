@@ -123,6 +123,8 @@ class ExactRidge:
 def _with_bias(solution: Vector, border: Vector, inverse: Vector) -> tuple[Vector, Vector]:
     """The same with ``sum(theta) = 0``: the bias takes one direction out of the inverse."""
     total = float(border.sum())
+    if not total > 0.0:  # 1' A^-1 1, lost in rounding beside a huge kernel
+        return solution, inverse
     theta = solution - (float(solution.sum()) / total) * border
     return theta, inverse - border**2 / total
 

@@ -36,6 +36,7 @@ class PairTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         if reset:
             if not len(X):
                 raise ValueError("got 0 pairs; expected at least one to fit on.")
+            X.refuse_large()
             self.feature_widths_ = widths
             self.n_features_in_ = X.shape[1]
         elif widths != self.feature_widths_:

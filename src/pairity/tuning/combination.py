@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel, Scaled, Sum
 from pairity.kernels.classes import project
 from pairity.kernels.scaling import Scaling
@@ -108,6 +109,11 @@ def choose_combination(
 
     def prepare(scale: str) -> tuple[Families, LandmarkRidge]:
         families = fit_families(pairs, parity, scalings[scale], landmarks, dtype=room.dtype)
+        if not families.names:
+            raise KernelError(
+                f"got pairs on which every kernel that 'auto' tries is zero ({pairs!r}); expected"
+                " features that vary from pair to pair: add columns that tell the pairs apart."
+            )
         has_bias = parity is not Parity.ODD
         ridge = LandmarkRidge(
             families.matrices, landmarks, targets, weights, splits, criterion, has_bias=has_bias

@@ -77,10 +77,11 @@ class SquaredError:
 
     def scales(self, parts: Vector, targets: Vector, weights: Vector) -> Vector:
         """Least squares of the targets on the parts, coefficients at least 0."""
-        root = np.sqrt(weights)
+        root = np.sqrt(weights / max(float(weights.max(initial=0.0)), 1e-300))  # any scale will do
         rows = np.vstack([parts, np.ones(parts.shape[1])])
         if self.parity is Parity.ODD:
             rows = parts
         low = np.where(np.arange(len(rows)) < len(parts), 0.0, -np.inf)
-        found = lsq_linear((rows * root).T, targets * root, bounds=(low, np.inf))
+        with np.errstate(invalid="ignore"):  # SciPy multiplies 0 by an infinite bound
+            found = lsq_linear((rows * root).T, targets * root, bounds=(low, np.inf))
         return np.asarray(found.x[: len(parts)])

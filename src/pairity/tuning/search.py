@@ -221,7 +221,7 @@ class PairSearch(BaseEstimator):
             loss = self._losses(read.targets, read.weights)
             data: TrainingSet[Any] = learner._training_set(read.pairs, loss, read.parity)
             options = replace(
-                learner._options(10_000_000),
+                learner._options(100_000 + 100 * len(read.pairs)),
                 tol=float(self.path_tol),
                 rough=True,
                 callback=None,

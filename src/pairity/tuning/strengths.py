@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.validation import check_positive
+from pairity.validation import check_strength
 
 __all__ = ["read_strengths"]
 
@@ -22,5 +22,5 @@ def read_strengths(values: Any, name: str) -> NDArray[np.float64]:
     if found.ndim != 1 or not len(found):
         raise ValueError(f"got {name}={values!r}; expected a number of values, or a list of them.")
     for value in found.tolist():
-        check_positive(value, name)
+        check_strength(value, name)
     return found.astype(np.float64)
