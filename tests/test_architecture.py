@@ -18,6 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {
         "_version",
+        "compiled",
         "exceptions",
         "memory",
         "parity",

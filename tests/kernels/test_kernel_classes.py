@@ -1,5 +1,9 @@
 """The classes (a)-(d): derived from the formula, measured on pairs, and kept under swaps."""
 
+from functools import reduce
+from math import comb
+from operator import add, mul
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -347,3 +351,22 @@ def test_law_an_object_with_itself_is_zero_for_odd_kernels(pairs):
     for case in LAW_CASES:
         if case.parity is ODD:
             assert np.array_equal(case.kernel.gram(alone, pairs), np.zeros((len(pairs),) * 2)), case
+
+
+ENDLESS = {
+    "power": Polynomial(10**9),
+    "power of a few": Polynomial(100),
+    "product of sums": reduce(mul, [Gaussian(1.0) + Gaussian(2.0)] * 40),
+    "sum of powers": reduce(add, [Polynomial(13)] * 9),
+}
+
+
+@pytest.mark.parametrize("kernel", ENDLESS.values(), ids=ENDLESS.keys())
+def test_formulas_are_multiplied_out_within_bounds(kernel):
+    with pytest.raises(KernelError, match="too many products when it is multiplied out"):
+        expand(kernel, 1, 1)
+
+
+def test_powers_as_high_as_anyone_needs():
+    assert len(expand(Polynomial(15), 1, 1).terms) == comb(15 + 3, 3)
+    assert len(expand(Polynomial(50), 0, 0).terms) == 51

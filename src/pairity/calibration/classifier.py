@@ -127,7 +127,7 @@ class CalibratedPairClassifier(TwoProbabilities, OfEstimator, BaseEstimator):
         groups : array-like of shape (n,), optional
             What ``cv`` keeps together (travellers, sessions), or times for ``TimeSplit``.
         """
-        check_choice(self.method, "method", tuple(_METHODS))
+        self._check_parameters()
         estimator = self._prototype()
         parity = parity_of(estimator)
         pairs = read_pairs(self, X, reset=True)
@@ -152,6 +152,11 @@ class CalibratedPairClassifier(TwoProbabilities, OfEstimator, BaseEstimator):
         self.calibration_pairs_ = pairs[held.rows]
         self.estimator_ = self._fit_rows(trainer, np.arange(len(pairs)), parity)
         return self
+
+    def _check_parameters(self) -> None:
+        """Refuse values out of range, each with a sentence."""
+        check_choice(self.method, "method", tuple(_METHODS))
+        self._prototype()
 
     def _prototype(self) -> Any:
         estimator = PairSVC() if self.estimator is None else self.estimator

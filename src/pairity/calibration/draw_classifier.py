@@ -122,6 +122,10 @@ class PairDrawClassifier(ClassifierMixin, OfEstimator, BaseEstimator):
         self.estimator_ = _fit_rows(trainer, np.arange(len(pairs)))
         return self
 
+    def _check_parameters(self) -> None:
+        """Refuse an estimator that is not antisymmetric."""
+        self._prototype()
+
     def _prototype(self) -> Any:
         estimator = PairLogistic("antisymmetric") if self.estimator is None else self.estimator
         if parity_of(estimator) is not Parity.ODD:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pairity.exceptions import ModelFileError
 from pairity.files.container import padding
 
-__all__ = ["ArrayReader", "ArrayWriter", "scalar_type"]
+__all__ = ["ArrayReader", "ArrayWriter", "array_bytes", "scalar_type", "type_name"]
 
 _UNITS = ("Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns")
 #: Types of raw arrays by their names in files.
@@ -46,8 +46,8 @@ Decode = Callable[[Any], Any]
 
 def scalar_type(name: Any) -> np.dtype[Any]:
     """Type of a NumPy number by its name in files."""
-    if name not in _TYPES:
-        raise ModelFileError(f"got the number type {name!r}; expected one of {', '.join(_TYPES)}.")
+    if type(name) is not str or name not in _TYPES:
+        raise ModelFileError(f"got a number type that is none of {', '.join(_TYPES)}.")
     return _TYPES[name]
 
 
@@ -124,7 +124,9 @@ class ArrayReader:
 
     def __getitem__(self, place: Any) -> NDArray[Any]:
         if type(place) is not int or not 0 <= place < len(self._table):
-            raise ModelFileError(f"got array {place!r}; expected one of {len(self._table)}.")
+            raise ModelFileError(
+                f"got an array that is none of {len(self._table)}; expected one of them."
+            )
         if place not in self._read:
             self._read[place] = self._made(place, self._table[place])
         return self._read[place]
@@ -144,11 +146,21 @@ class ArrayReader:
         return values.reshape(shape)
 
 
+def array_bytes(entry: Any) -> int:
+    """Bytes that an array of the table takes in memory."""
+    size = _size(entry)
+    if entry["type"] == "objects":
+        return 8 * size
+    if entry["type"] == "texts":
+        return 4 * size * _width(entry["items"], entry["width"])
+    return size * scalar_type(entry["type"]).itemsize
+
+
 def _size(entry: Any) -> int:
     shape = entry["shape"]
     whole = type(shape) is list and all(type(n) is int and 0 <= n < 1 << 48 for n in shape)
     if not whole or len(shape) > _MOST_DIMENSIONS:
-        raise ModelFileError(f"got an array of shape {shape!r}; expected whole numbers.")
+        raise ModelFileError("got an array without a shape; expected a list of whole numbers.")
     return math.prod(shape)
 
 
@@ -164,9 +176,15 @@ def _numbers(part: memoryview, entry: Any, shape: tuple[int, ...]) -> NDArray[An
 
 
 def _texts(items: list[Any], width: Any) -> NDArray[Any]:
-    if any(type(item) is not str for item in items):
+    kind = f"U{_width(items, width)}"
+    return np.array(items, dtype=f"<{kind}").astype(f"={kind}")
+
+
+def _width(items: list[Any], width: Any) -> int:
+    """Characters that each text of an array has room for."""
+    if type(items) is not list or any(type(item) is not str for item in items):
         raise ModelFileError("got something else than texts in an array of texts.")
     longest = max(map(len, items), default=0)
     if type(width) is not int or not longest <= width <= longest + _RESERVED:
-        raise ModelFileError(f"got texts of length {longest} in an array of width {width!r}.")
-    return np.array(items, dtype=f"<U{max(1, width)}").astype(f"=U{max(1, width)}")
+        raise ModelFileError(f"got texts of length {longest} in an array of another width.")
+    return max(1, width)

@@ -27,13 +27,11 @@ from pairity.files.values import (
     decodes,
     encodes,
     encodes_family,
+    is_scalar,
     refuse_value,
 )
 from pairity.kernels.algebra import EntrywiseProduct, Kernel, Sum
 from pairity.kernels.elementary import Callable
-from pairity.lowrank.design import Layout
-from pairity.lowrank.model import LowRankModel
-from pairity.model import PairModel
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
@@ -106,7 +104,18 @@ def _read_pairs(decoder: Decoder, item: dict[str, Any]) -> Pairs:
     objects, first, second, symmetric, antisymmetric, ids = (
         decoder.value(item[name]) for name in _PARTS
     )
+    if ids is not None:
+        _refuse_ids(ids)
     return Pairs(objects, first, second, symmetric, antisymmetric, ids=ids)
+
+
+def _refuse_ids(ids: Any) -> None:
+    """Ids are hashed, and shown: values, or a few of them in a tuple."""
+    if not isinstance(ids, np.ndarray) or ids.ndim != 1:
+        raise ModelFileError("got ids of another kind; expected one column.")
+    for value in ids.tolist():
+        if not all(map(is_scalar, value if type(value) is tuple else (value,))):
+            raise ModelFileError("got an id that is no number, text or date; expected one of them.")
 
 
 # Objects of registered classes ------------------------------------------------------------------
@@ -126,13 +135,18 @@ def _registered_class(item: dict[str, Any], base: type[Any]) -> type[Any]:
     name = item["name"]
     if type(name) is not str or not is_registered(name):
         raise ModelFileError(
-            f"got an object of the class {name!r}; expected one that this version of Pairity knows,"
+            f"got an object of the class {_shown(name)}; expected one that this version of Pairity"
+            " knows,"
             " or one of yours after pairity.files.register(class)."
         )
     cls = class_of(name)
     if not issubclass(cls, base):
         raise ModelFileError(f"got {name!r} in the place of another kind of object.")
     return cls
+
+
+def _shown(name: Any) -> str:
+    return repr(name[:60]) if type(name) is str else f"of the type {type(name).__name__}"
 
 
 def _encoded(encoder: Encoder, values: dict[str, Any], where: str) -> dict[str, Any]:
@@ -179,6 +193,11 @@ def _estimator(encoder: Encoder, value: BaseEstimator, where: str) -> Any:
             f"got {name} with a callback; expected none, since files hold no code: call"
             " model.set_params(callback=None) before saving."
         )
+    if parameters.get("memory") is not None:
+        raise ModelFileError(
+            f"got {name} with a folder for its cache; expected none, since files hold no paths: call"
+            " model.set_params(memory=None) before saving."
+        )
     state = {key: entry for key, entry in vars(value).items() if key not in parameters}
     return {
         "$": "estimator",
@@ -201,7 +220,16 @@ def _read_estimator(decoder: Decoder, item: dict[str, Any]) -> BaseEstimator:
             PairityWarning,
             stacklevel=2,
         )
-    estimator: BaseEstimator = cls(**_decoded(decoder, item["parameters"]))
+    parameters = _decoded(decoder, item["parameters"])
+    if parameters.get("memory") is not None:
+        parameters["memory"] = None  # a folder of pickles, which fit would open
+        warnings.warn(
+            f"the file holds {item['name']} with a folder for its cache, which is left out; expected"
+            " none: pass it to set_params(memory=...) if it is yours.",
+            PairityWarning,
+            stacklevel=2,
+        )
+    estimator: BaseEstimator = cls(**parameters)
     for name, value in _decoded(decoder, item["state"]).items():
         _refuse_attribute(cls, name)
         setattr(estimator, name, value)
@@ -230,7 +258,9 @@ def _refuse_attribute(cls: type[Any], name: str) -> None:
     """Refuse to set what a class defines itself: methods, properties, inner workings of Python."""
     defined = getattr_static(cls, name, None)
     if not name.isidentifier() or name.startswith("__") or hasattr(type(defined), "__get__"):
-        raise ModelFileError(f"got a fitted value {name!r} of {cls.__name__}; expected another.")
+        raise ModelFileError(
+            f"got a fitted value {name[:60]!r} of {cls.__name__}; expected another."
+        )
 
 
 # Dates of pandas --------------------------------------------------------------------------------
@@ -273,50 +303,4 @@ def _read_record(decoder: Decoder, item: dict[str, Any]) -> Any:
     cls = _registered_class(item, object)
     if not is_dataclass(cls):
         raise ModelFileError(f"got {item['name']!r} as a record; expected a dataclass.")
-    record = cls(**_decoded(decoder, item["fields"]))
-    if isinstance(record, PairModel):
-        _refuse_model(record)
-    elif isinstance(record, LowRankModel):
-        _refuse_low_rank(record)
-    return record
-
-
-def _refuse_model(model: PairModel) -> None:
-    """Refuse a fitted function whose parts do not fit together."""
-    coefficients = model.coefficients
-    sound = (
-        isinstance(model.kernel, Kernel)
-        and isinstance(model.support, Pairs)
-        and isinstance(coefficients, np.ndarray)
-        and coefficients.dtype == np.float64
-        and coefficients.shape == (len(model.support),)
-        and isinstance(model.bias, float)
-        and (model.parity is None or isinstance(model.parity, Parity))
-    )
-    if not sound:
-        raise ModelFileError("got a fitted function whose parts do not fit together.")
-
-
-def _refuse_low_rank(model: LowRankModel) -> None:
-    """The same for a function of few parameters."""
-    bases, parameters = model.bases, model.parameters
-    sound = (
-        isinstance(model.kernel, Kernel)
-        and isinstance(model.parity, Parity)
-        and type(bases) is tuple
-        and all(base is None or _is_table(base, 2) for base in bases)
-        and _is_table(parameters, 1)
-        and type(model.n_symmetric) is type(model.n_antisymmetric) is int
-        and type(model.with_bias) is bool
-        and len(bases) == len(model.form.kernels)
-    )
-    widths = tuple(base.shape[1] for base in bases if base is not None) if sound else ()
-    if sound and len(widths) == len(bases):  # widths of sparse features are not kept
-        left = len(parameters) - Layout(widths, model.form, 0).size
-        sound = left == 0 or (left > 0 and bool(model.form.groups))
-    if not sound:
-        raise ModelFileError("got a low-rank function whose parts do not fit together.")
-
-
-def _is_table(value: Any, dimensions: int) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == dimensions
+    return cls(**_decoded(decoder, item["fields"]))

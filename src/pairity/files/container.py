@@ -30,7 +30,16 @@ from pairity._version import __version__
 from pairity.exceptions import ModelFileError
 from pairity.memory import available_megabytes
 
-__all__ = ["ALIGNMENT", "FORMAT", "Container", "padding", "read_container", "write_container"]
+__all__ = [
+    "ALIGNMENT",
+    "FORMAT",
+    "Container",
+    "header_text",
+    "length_of",
+    "padding",
+    "read_container",
+    "write_container",
+]
 
 MAGIC = b"\x89PAIR\r\n\x1a"
 FORMAT = 1
@@ -58,20 +67,33 @@ def padding(length: int) -> int:
     return -length % ALIGNMENT
 
 
-def write_container(stream: BinaryIO, header: Any, arrays: Iterable[memoryview]) -> None:
-    """Write preamble, header, arrays and checksum."""
+def header_text(header: Any) -> bytes:
+    """The header as it stands in a file."""
     text = json.dumps(
         header, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     ).encode("ascii")
-    parts = list(arrays)
-    length = sum(len(part) + padding(len(part)) for part in parts)
     if len(text) > _LONGEST_HEADER:
         raise ModelFileError(
             f"got a model with {len(text)} bytes of names and settings; expected at most"
             f" {_LONGEST_HEADER}: store ids as numbers, or leave the object table out."
         )
+    return text
+
+
+def length_of(text: bytes, arrays: Iterable[memoryview]) -> int:
+    """Bytes of a file with this header and these arrays."""
+    return _PREAMBLE.size + len(text) + _length_of_arrays(arrays) + _DIGEST
+
+
+def _length_of_arrays(arrays: Iterable[memoryview]) -> int:
+    return sum(len(part) + padding(len(part)) for part in arrays)
+
+
+def write_container(stream: BinaryIO, text: bytes, arrays: list[memoryview]) -> None:
+    """Write preamble, header, arrays and checksum."""
     digest = hashlib.sha256()
-    for part in (_PREAMBLE.pack(MAGIC, FORMAT, len(text), length), text, *_padded(parts)):
+    preamble = _PREAMBLE.pack(MAGIC, FORMAT, len(text), _length_of_arrays(arrays))
+    for part in (preamble, text, *_padded(arrays)):
         stream.write(part)
         digest.update(part)
     stream.write(digest.digest())

@@ -11,7 +11,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-__all__ = ["class_of", "is_registered", "name_of", "register"]
+__all__ = ["class_of", "is_own", "is_registered", "name_of", "register"]
 
 #: Modules of the package, or of scikit-learn, and the classes in them that model files may hold.
 _HOMES: dict[str, tuple[str, ...]] = {
@@ -137,6 +137,11 @@ def class_of(name: str) -> type[Any]:
         return _registered[name]
     found: type[Any] = getattr(import_module(_MODULES[name]), name)
     return found
+
+
+def is_own(cls: type[Any]) -> bool:
+    """Whether a class is one that is declared here, and none of a user's."""
+    return cls.__name__ in _MODULES and class_of(cls.__name__) is cls
 
 
 def name_of(cls: type[Any]) -> str | None:

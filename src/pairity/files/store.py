@@ -15,9 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from pairity._version import __version__
 from pairity.exceptions import ModelFileError
+from pairity.files.bounds import refuse_unfolding
 from pairity.files.composites import Decoder, Encoder
-from pairity.files.container import Container, read_container, write_container
+from pairity.files.container import (
+    Container,
+    header_text,
+    length_of,
+    read_container,
+    write_container,
+)
 from pairity.files.metadata import ModelMetadata
+from pairity.files.rehearsal import check_model
 from pairity.files.writing import whole_file
 
 __all__ = ["ModelFile", "load", "read_model_file", "save"]
@@ -98,8 +106,11 @@ def save(model: Any, path: Path, metadata: ModelMetadata | None = None) -> None:
         raise ModelFileError(
             "got a model that contains itself; expected parts that can be written one by one."
         ) from None
+    text, arrays = header_text(header), encoder.arrays.parts
+    refuse_unfolding(header, length_of(text, arrays))
+    check_model(model)
     with whole_file(path) as stream:
-        write_container(stream, header, encoder.arrays.parts)
+        write_container(stream, text, arrays)
 
 
 def load(path: Path) -> Any:
@@ -107,7 +118,8 @@ def load(path: Path) -> Any:
 
     Opening a file runs no code of the file and builds only objects of known classes, so it is safe
     for files from elsewhere.  A file that is damaged, cut off, of a newer format, or not a model
-    file raises :class:`~pairity.exceptions.ModelFileError`.
+    file raises :class:`~pairity.exceptions.ModelFileError`, and so does one whose content unfolds
+    to far more than its size, or that holds a model that no ``fit`` could have made.
 
     Parameters
     ----------
@@ -140,12 +152,17 @@ def _read(container: Container) -> ModelFile:
     header = container.header
     if set(header) != {"model", "metadata", "written_by", "objects", "arrays"}:
         raise ModelFileError("the header has other parts")
+    refuse_unfolding(header, container.n_bytes)
     decoder = Decoder(header["objects"], header["arrays"], container.arrays)
     model, metadata = decoder.value(header["model"]), decoder.value(header["metadata"])
     if not isinstance(model, BaseEstimator) or not isinstance(metadata, ModelMetadata):
         raise ModelFileError("it holds no model")
     check_is_fitted(model)
-    versions = {str(name): str(version) for name, version in header["written_by"].items()}
+    check_model(model)
+    metadata.refuse_other_widths(model)
+    versions = header["written_by"]
+    if type(versions) is not dict or any(type(version) is not str for version in versions.values()):
+        raise ModelFileError("it does not say what wrote it")
     return ModelFile(model, metadata, versions, container.checksum, container.n_bytes)
 
 

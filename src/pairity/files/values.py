@@ -10,7 +10,7 @@ import datetime
 import decimal
 import math
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
     "decodes",
     "encodes",
     "encodes_family",
+    "is_scalar",
     "refuse_value",
 ]
 
@@ -37,6 +38,11 @@ Decode = Callable[["Decoder", dict[str, Any]], Any]
 #: Kinds of values that are written once each: what a model holds in two places, it still holds
 #: in two places after loading, as one object.
 SHARED = frozenset({"pairs", "sparse", "kernel", "estimator", "record"})
+
+_SCALARS = (
+    *(bool, int, float, str, bytes, np.generic),
+    *(datetime.date, datetime.time, decimal.Decimal, uuid.UUID),  # datetimes are dates
+)
 
 _encoders: dict[type[Any], Encode] = {}
 _families: list[tuple[type[Any], Encode]] = []
@@ -88,7 +94,7 @@ class Decoder:
             return [self.value(entry) for entry in item]
         tag = item.get("$")
         if type(tag) is not str or tag not in _decoders:
-            raise ModelFileError(f"got a value of the kind {tag!r}; expected a known kind.")
+            raise ModelFileError("got a value of a kind that is not known; expected another.")
         return _decoders[tag](self, item)
 
 
@@ -138,14 +144,14 @@ def refuse_value(value: Any, where: str) -> Any:
 def check_keys(item: dict[str, Any], *names: str) -> None:
     """Refuse an object with other keys than these."""
     if set(item) != {"$", *names}:
-        raise ModelFileError(f"got the keys {sorted(item)}; expected {sorted(names)}.")
+        raise ModelFileError(f"got a value with other keys than {', '.join(sorted(names))}.")
 
 
 @decodes("object")
 def _read_object(decoder: Decoder, item: dict[str, Any]) -> Any:
     check_keys(item, "place")
     if type(item["place"]) is not int or not 0 <= item["place"] < len(decoder.objects):
-        raise ModelFileError(f"got object {item['place']!r}; expected one that came before.")
+        raise ModelFileError("got a reference to an object; expected one that came before.")
     return decoder.objects[item["place"]]
 
 
@@ -173,7 +179,7 @@ def _fraction(encoder: Encoder, value: float, where: str) -> Any:
 def _read_fraction(decoder: Decoder, item: dict[str, Any]) -> float:
     check_keys(item, "value")
     if item["value"] not in ("nan", "inf", "-inf"):
-        raise ModelFileError(f"got the number {item['value']!r}; expected nan, inf or -inf.")
+        raise ModelFileError("got a number that is none; expected nan, inf or -inf.")
     return float(item["value"])
 
 
@@ -198,6 +204,7 @@ def _read_tuple(decoder: Decoder, item: dict[str, Any]) -> tuple[Any, ...]:
 
 @encodes(dict)
 def _dict(encoder: Encoder, value: dict[Any, Any], where: str) -> Any:
+    _refuse_keys(value)
     items = [
         [encoder.value(key, f"a key of {where}"), encoder.value(entry, f"{where}[{key!r}]")]
         for key, entry in value.items()
@@ -208,7 +215,22 @@ def _dict(encoder: Encoder, value: dict[Any, Any], where: str) -> Any:
 @decodes("dict")
 def _read_dict(decoder: Decoder, item: dict[str, Any]) -> dict[Any, Any]:
     check_keys(item, "items")
-    return {decoder.value(key): decoder.value(entry) for key, entry in item["items"]}
+    pairs = [(decoder.value(key), decoder.value(entry)) for key, entry in item["items"]]
+    _refuse_keys(key for key, _ in pairs)  # before one of them is hashed
+    return dict(pairs)
+
+
+def _refuse_keys(keys: Iterable[Any]) -> None:
+    """Refuse keys that are more than a value, or a few of them: hashing others may take long."""
+    for key in keys:
+        parts = key if type(key) is tuple else (key,)
+        if not all(is_scalar(part) for part in parts):
+            raise ModelFileError("got a key that is no number, text or date; expected one of them.")
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether a value is one number, text, date or the like: what ids and labels are."""
+    return value is None or isinstance(value, _SCALARS)
 
 
 # Numbers and arrays of NumPy --------------------------------------------------------------------
@@ -255,7 +277,7 @@ def _read_array(decoder: Decoder, item: dict[str, Any]) -> Any:
 
 def _expect(value: Any, kind: type[Any]) -> Any:
     if type(value) is not kind:
-        raise ModelFileError(f"got {value!r}; expected a value of type {kind.__name__}.")
+        raise ModelFileError(f"got {type(value).__name__}; expected {kind.__name__}.")
     return value
 
 

@@ -166,7 +166,7 @@ class Kernel(BaseEstimator):
         return hash(self.token)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        values = self.get_params(deep=False)
+        values = self.parameters()
         shown = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
         return f"{type(self).__name__}({shown})"
 

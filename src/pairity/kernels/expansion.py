@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pairity.derived import common_parity
+from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Edges
 from pairity.kernels.powers import whole_power
@@ -27,6 +28,10 @@ _SWAPPED_LEFT = (2, 3, 0, 1)  # ac <-> bc, ad <-> bd
 _SWAPPED_RIGHT = (1, 0, 3, 2)  # ac <-> ad, bc <-> bd
 #: What is left of a sum of weights, relative to their sizes, when it counts as cancelled.
 _NEGLIGIBLE = 1e-12
+#: Symbols written while a formula is multiplied out: a fraction of a second of work.
+_MOST_SYMBOLS = 150_000
+#: What a sum counts besides its symbols.
+_PER_SUM = 10
 
 
 @dataclass(frozen=True)
@@ -59,9 +64,14 @@ class Monomial:
         edges = tuple(map(_merged, self.edges, other.edges))
         return Monomial(edges, _merged(self.factors, other.factors))
 
+    def __len__(self) -> int:
+        return sum(map(len, self.edges)) + len(self.factors)
+
     @cached_property
     def _hash(self) -> int:
-        return hash((self.edges, self.factors))
+        symbols: list[Any] = [*self.factors, *(kernel for edge in self.edges for kernel in edge)]
+        known = {place: hash(symbol) for place, symbol in _by_identity(symbols).items()}
+        return hash((*map(len, self.edges), *(known[id(symbol)] for symbol in symbols)))
 
     def __hash__(self) -> int:
         return self._hash
@@ -74,32 +84,56 @@ def _merged(mine: tuple[Symbol, ...], yours: tuple[Symbol, ...]) -> tuple[Symbol
     """Symbols of a product, in an order that does not depend on that of its factors."""
     if not mine or not yours:
         return mine or yours
-    return tuple(sorted(mine + yours, key=repr))
+    both = mine + yours
+    shown = {place: repr(symbol) for place, symbol in _by_identity(both).items()}
+    return tuple(sorted(both, key=lambda symbol: shown[id(symbol)]))
+
+
+def _by_identity(symbols: Iterable[Any]) -> dict[int, Any]:
+    """Each object once: what is slow to name or to hash is mostly the same few."""
+    return {id(symbol): symbol for symbol in symbols}
 
 
 class Expansion:
-    """A weighted sum of monomials, with the arithmetic that formulas use."""
+    """A weighted sum of monomials, with the arithmetic that formulas use.
 
-    def __init__(self, terms: dict[Monomial, float]) -> None:
+    ``work`` counts the symbols that were written to get it: powers and products of sums grow
+    beyond all bounds, and are refused before they do.
+    """
+
+    def __init__(self, terms: dict[Monomial, float], work: int = 0) -> None:
         self.terms = {monomial: weight for monomial, weight in terms.items() if weight != 0.0}
+        self.work = work
 
     def __add__(self, other: Expansion) -> Expansion:
-        return _collect([*self.terms.items(), *other.terms.items()])
+        return _collect(
+            [*self.terms.items(), *other.terms.items()],
+            _allowed(self.work + other.work + len(other.terms) + _PER_SUM),
+        )
 
     def __sub__(self, other: Expansion) -> Expansion:
         return self + other * -1.0
 
     def __mul__(self, other: Expansion | float) -> Expansion:
         if not isinstance(other, Expansion):
-            return Expansion({m: w * float(other) for m, w in self.terms.items()})
+            return Expansion({m: w * float(other) for m, w in self.terms.items()}, self.work)
+        symbols = len(self.terms) * other.n_symbols + len(other.terms) * self.n_symbols
         return _collect(
-            (mine * yours, weight * other_weight)
-            for mine, weight in self.terms.items()
-            for yours, other_weight in other.terms.items()
+            (
+                (mine * yours, weight * other_weight)
+                for mine, weight in self.terms.items()
+                for yours, other_weight in other.terms.items()
+            ),
+            _allowed(self.work + other.work + symbols),
         )
 
     def __pow__(self, exponent: int) -> Expansion:
         return whole_power(self, exponent)
+
+    @property
+    def n_symbols(self) -> int:
+        """Symbols in all monomials."""
+        return sum(map(len, self.terms))
 
     @property
     def vanishes(self) -> bool:
@@ -111,7 +145,16 @@ class Expansion:
         return (self - other).vanishes
 
 
-def _collect(parts: Iterable[tuple[Monomial, float]]) -> Expansion:
+def _allowed(work: int) -> int:
+    if work > _MOST_SYMBOLS:
+        raise KernelError(
+            "got a kernel whose formula has too many products when it is multiplied out; expected a"
+            " lower degree, or fewer sums that are multiplied with one another."
+        )
+    return work
+
+
+def _collect(parts: Iterable[tuple[Monomial, float]], work: int) -> Expansion:
     """Weights added monomial by monomial; one that cancels, up to rounding, is gone.
 
     How small a weight is beside those of *other* monomials says nothing about its share of the
@@ -126,7 +169,8 @@ def _collect(parts: Iterable[tuple[Monomial, float]]) -> Expansion:
             monomial: total
             for monomial, (total, magnitude) in sums.items()
             if abs(total) > _NEGLIGIBLE * magnitude
-        }
+        },
+        work,
     )
 
 
@@ -148,12 +192,13 @@ class SymbolicAtoms:
             edge = _SWAPPED_LEFT[edge]
         if self.right_swapped:
             edge = _SWAPPED_RIGHT[edge]
-        edges = tuple((kernel,) if place == edge else () for place in range(4))
+        same = _one_of_equals(kernel)
+        edges = tuple((same,) if place == edge else () for place in range(4))
         return Expansion({Monomial(edges): 1.0})
 
     def symmetric(self, kernel: Kernel) -> Expansion:
         """A factor that no swap changes."""
-        return Expansion({Monomial(factors=(Factor("symmetric", kernel),)): 1.0})
+        return Expansion({_alone(Factor("symmetric", kernel)): 1.0})
 
     def antisymmetric(self, kernel: Kernel) -> Expansion:
         """A factor whose swaps reduce to a sign, or to one flag, where the kernel's form allows."""
@@ -168,25 +213,25 @@ class SymbolicAtoms:
             sign = kernel.reflection.sign if left else 1.0
             left = False
         factor = replace(factor, left_swapped=left, right_swapped=right)
-        return Expansion({Monomial(factors=(factor,)): sign})
+        return Expansion({_alone(factor): sign})
 
     def derived(
         self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
     ) -> Expansion:
         """A factor of features that stay under a swap, or change sign."""
         factor = Factor("derived", kernel, parts=parts, scaling=scaling)
-        return self._odd(factor) if factor.is_odd else Expansion({Monomial(factors=(factor,)): 1.0})
+        return self._odd(factor) if factor.is_odd else Expansion({_alone(factor): 1.0})
 
     def rows(self, kernel: Kernel) -> Expansion:
         """A factor of whole rows: nothing is known of its behaviour under swaps."""
         factor = Factor("rows", kernel, self.left_swapped, self.right_swapped)
-        return Expansion({Monomial(factors=(factor,)): 1.0})
+        return Expansion({_alone(factor): 1.0})
 
     def known(self, kernel: Kernel) -> Expansion:
         """A factor whose swaps reduce to the sign that the kernel says."""
         swapped = self.left_swapped != self.right_swapped
         sign = kernel.swap_parity.sign if kernel.swap_parity is not None and swapped else 1.0
-        return Expansion({Monomial(factors=(Factor("known", kernel),)): sign})
+        return Expansion({_alone(Factor("known", kernel)): sign})
 
     def swap_left(self) -> SymbolicAtoms:
         """Left pair mirrored."""
@@ -195,6 +240,16 @@ class SymbolicAtoms:
     def swap_right(self) -> SymbolicAtoms:
         """Right pair mirrored."""
         return replace(self, right_swapped=not self.right_swapped)
+
+
+def _alone(factor: Factor) -> Monomial:
+    return Monomial(factors=(_one_of_equals(factor),))
+
+
+@lru_cache(maxsize=256)
+def _one_of_equals(symbol: Any) -> Any:
+    """One object for equal symbols: what is the same object need not be compared."""
+    return symbol
 
 
 # Kernels compare by their structure, so that what was derived once serves equal kernels again.

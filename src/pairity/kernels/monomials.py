@@ -15,6 +15,8 @@ __all__ = ["is_long_power", "monomial_features"]
 
 #: More monomials than this are no longer few.
 _MOST_MONOMIALS = 1024
+#: Factors in all of them together.
+_MOST_FACTORS = 1_000_000
 #: Powers beyond this, or with more monomials than this, take too long to be multiplied out.
 _HIGHEST_DEGREE, _LONGEST_SUM = 32, 512
 
@@ -23,12 +25,16 @@ def monomial_features(features: Features, degree: int) -> Features | None:
     """``sqrt(p! / (e_1! ... e_d!)) x_1^e_1 ... x_d^e_d`` for all exponents that add up to p.
 
     Inner products of these rows are ``<x, z>^p`` with p the degree, by the multinomial theorem.
-    None for more than 1024 monomials, and for sparse tables of a degree above 1.
+    None for more than 1024 monomials (or of a degree with more than a million factors), and for
+    sparse tables of a degree above 1.
     """
     if degree == 1:
         return features
     n_columns = features.shape[1]
-    if sp.issparse(features) or comb(n_columns + degree - 1, degree) > _MOST_MONOMIALS:
+    if sp.issparse(features):
+        return None
+    n_monomials = comb(n_columns + degree - 1, degree)
+    if n_monomials > _MOST_MONOMIALS or n_monomials * degree > _MOST_FACTORS:
         return None
     chosen = list(combinations_with_replacement(range(n_columns), degree))
     columns = np.asarray(chosen, dtype=np.intp).reshape(len(chosen), degree)

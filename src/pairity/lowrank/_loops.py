@@ -3,7 +3,7 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from numba import njit
+from pairity.compiled import njit
 
 __all__ = ["add_outer", "add_two_sided", "dot_given", "dot_pairs"]
 

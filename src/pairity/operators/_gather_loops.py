@@ -7,7 +7,7 @@ columns ``first[j]`` and ``second[j]``.
 
 from __future__ import annotations
 
-from numba import njit
+from pairity.compiled import njit
 
 __all__ = ["add_row_dots", "add_sparse_products", "dot_rows", "gather_products", "gather_rows"]
 

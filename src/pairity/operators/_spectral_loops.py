@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
+from pairity.compiled import njit
 
 __all__ = ["divide_by_shifted", "divide_with_constraint"]
 

@@ -7,8 +7,8 @@ variable active.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from pairity.compiled import njit
 from pairity.solvers._smo_loops import room_to_fall, room_to_rise
 
 __all__ = ["pair_steps_on_block", "single_steps_on_block"]

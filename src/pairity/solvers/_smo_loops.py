@@ -10,7 +10,8 @@ the row is in.  STALLED means that the best step is lost in rounding.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from pairity.compiled import njit
 
 __all__ = [
     "CONVERGED",

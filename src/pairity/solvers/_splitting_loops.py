@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from pairity.compiled import njit
 
 __all__ = ["grid_violation", "project_cells"]
 

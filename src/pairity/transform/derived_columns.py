@@ -87,6 +87,11 @@ class DerivedFeatures(PairTransformer):
             )
         return self
 
+    def _check_parameters(self) -> None:
+        """Refuse parts that are not known, or of the other parity."""
+        _read_parts(self.symmetric, "symmetric", Parity.EVEN)
+        _read_parts(self.antisymmetric, "antisymmetric", Parity.ODD)
+
     def transform(self, X: Any) -> Pairs:
         """The same pairs with the columns appended."""
         check_is_fitted(self, "feature_widths_")

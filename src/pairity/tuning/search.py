@@ -135,15 +135,20 @@ class PairSearch(BaseEstimator):
         passed_on = {name: getattr(self, name) for name in self._passed_on}
         return self._learner_type(kernel=kernel, **{self._strength: strength}, **passed_on)
 
-    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        """Read, try, refit; everything that a fit leaves behind but the class names."""
+    def _check_parameters(self) -> None:
+        """Refuse values out of range, each with a sentence."""
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
         check_choice(self.scoring, "scoring", tuple(self._scorings(SYMMETRIES[self.symmetry])))
         check_positive(self.path_tol, "path_tol")
-        strengths = self._strengths()
+        self._strengths()
         self._check_kernel()
         if self.patience is not None:
             check_count(self.patience, "patience")
+
+    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
+        """Read, try, refit; everything that a fit leaves behind but the class names."""
+        self._check_parameters()
+        strengths = self._strengths()
         reader = self._learner("linear", float(strengths[0]))
         read = self._read(reader, X, y, sample_weight, groups)
         for name in ("n_features_in_", "feature_widths_", "feature_names_in_", "classes_"):
