@@ -1,9 +1,11 @@
 """Thread counts: where they come from, and that all work is done exactly once."""
 
+import threading
+
 import numpy as np
 import pytest
 
-from pairity.threads import get_thread_count, run_in_ranges
+from pairity.threads import get_thread_count, run_in_ranges, run_together, stop_if_abandoned
 
 
 def test_count_set_wins(threads, monkeypatch):
@@ -48,3 +50,44 @@ def test_errors_come_out(threads, count):
 
     with pytest.raises(RuntimeError, match="inside"):
         run_in_ranges(fail, 5, 1)
+
+
+def test_results_come_in_the_order_of_the_items():
+    assert run_together(lambda item: item * item, range(7), 2) == [0, 1, 4, 9, 16, 25, 36]
+
+
+def test_a_failure_ends_the_tasks_beside_it_and_those_to_come():
+    """Without the word to stop, the second task would never end."""
+    started, begun = threading.Event(), []
+
+    def work(item):
+        begun.append(item)
+        if item == 0:
+            assert started.wait(10)
+            raise KeyboardInterrupt
+        started.set()
+        while True:
+            stop_if_abandoned()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together(work, range(50), 2)
+    assert len(begun) <= 3
+
+
+def test_ranges_that_have_not_begun_never_begin(threads):
+    threads(2)
+    done = []
+
+    def work(start, stop):
+        if start == 0:
+            raise KeyboardInterrupt
+        done.append(start)
+        threading.Event().wait(0.02)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_in_ranges(work, 100, 1)
+    assert len(done) < 50
+
+
+def test_nothing_is_abandoned_outside_tasks():
+    stop_if_abandoned()

@@ -29,6 +29,7 @@ from pairity.kernels import (
     OrderInvariant,
     Polynomial,
     Precomputed,
+    Product,
     SkewBalanced,
     Tensor,
 )
@@ -281,6 +282,21 @@ def test_precomputed_matrix_that_is_not_psd():
     numbered = Pairs(np.arange(9)[:, None], pairs.first, pairs.second)
     with pytest.raises(KernelError, match=r"eigenvalue -.*positive semi-definite"):
         PairSVC("symmetric", Precomputed(matrix)).fit(numbered, y)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Product(Polynomial(2000)), Product(Polynomial(10**30))], ids=repr
+)
+@pytest.mark.parametrize("symmetry", BOTH)
+def test_values_that_overflow(kernel, symmetry):
+    pairs, y = data(widths=(2, 0, 0))
+    model = PairSVC(symmetry, kernel)
+    with pytest.raises(
+        KernelError, match=r"float64 cannot calculate with; expected.*lower its degree"
+    ):
+        model.fit(pairs, y)
+    with pytest.raises(NotFittedError):
+        model.predict(pairs)
 
 
 def test_kernel_parameters_set_later_are_checked_again():

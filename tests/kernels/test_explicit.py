@@ -137,3 +137,16 @@ def test_products_through_monomials_agree_with_the_matrix():
     twin = naive.product(naive.polynomial(2))
     expected = naive.gram(twin, pairs[:4].to_rows(), pairs[:5].to_rows(), (3, 0, 0))
     np.testing.assert_allclose(Product(Polynomial(2)).gram(pairs[:4], pairs[:5]), expected)
+
+
+def test_a_high_degree_is_no_sum_of_monomials(rng):
+    """Single monomials of two columns would overflow; the values do not."""
+    from pairity import PairSVC
+
+    objects = rng.normal(size=(9, 2))
+    objects *= 1.1 / np.linalg.norm(objects, axis=1, keepdims=True)
+    pairs = Pairs.complete(objects)
+    labels = rng.choice([-1, 1], size=len(pairs))
+    assert Polynomial(900).explicit(objects) is None
+    model = PairSVC("antisymmetric", Product(Polynomial(900))).fit(pairs, labels)
+    assert model.certificate_.holds

@@ -111,3 +111,38 @@ def test_a_missing_column_is_named_with_those_there_are():
     assert column_of(table, "two", "t.csv").tolist() == [2]
     with pytest.raises(ValueError, match=r"got no column 'tow' in t\.csv; expected .*\(one, two\)"):
         column_of(table, "tow", "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("damage", "word"),
+    [
+        (lambda whole: whole[: len(whole) // 2], "cut short"),
+        (lambda whole: whole[:5], "cut short"),
+        (lambda whole: whole[:-6] + bytes([whole[-6] ^ 255]) + whole[-5:], "damaged"),
+        (lambda whole: b"first,second\n1,2\n", "damaged"),
+    ],
+    ids=["half", "header", "checksum", "not compressed"],
+)
+def test_compressed_files_that_are_not_whole(tmp_path, damage, word):
+    rows = "".join(f"{number},{number**2}\n" for number in range(500))
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(damage(gzip.compress(f"first,second\n{rows}".encode())))
+    with pytest.raises(
+        ValueError, match=rf"got .*t\.csv\.gz, which is {word}.*; expected a whole gzip"
+    ):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("values", "back"),
+    [
+        ([2**63, 1], [2**63, 1]),
+        ([2**63 - 1, -(2**63)], [2**63 - 1, -(2**63)]),
+        ([2**64, 1], [str(2**64), "1"]),
+        ([2**63, -1], [str(2**63), "-1"]),
+    ],
+    ids=["unsigned", "signed", "too large", "too wide"],
+)
+def test_large_whole_numbers_in_parquet(tmp_path, values, back):
+    write_table(pd.DataFrame({"id": pd.Series(values, dtype=object)}), tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet")["id"].tolist() == back

@@ -2,12 +2,17 @@
 
 ``app`` declares commands and options and imports nothing heavy, so that ``pairity --help`` is
 quick; each command does its work in a module that is loaded when it runs.  ``outputs`` makes files
-appear whole or not at all; ``errors`` turns bad input into one line and exit code 2.
+appear whole or not at all, in folders of ``scratch``; ``errors`` turns bad input into one line and
+exit code 2, ``interrupts`` Ctrl-C into 130; ``streams`` prints whatever happens to the reader.
 """
 
 from __future__ import annotations
 
 import sys
+
+from pairity.cli.interrupts import ignore_signals, listen
+from pairity.cli.scratch import leftovers, remove_folder
+from pairity.cli.streams import make_patient
 
 __all__ = ["explain_missing", "run"]
 
@@ -24,7 +29,25 @@ def explain_missing(error: ModuleNotFoundError) -> str | None:
 
 
 def run() -> None:
-    """Entry point."""
+    """Entry point of the process: nothing is left behind, whatever happens."""
+    try:
+        try:
+            listen()
+            make_patient()
+            _run_command()
+        finally:
+            ignore_signals()
+            for folder in leftovers():
+                remove_folder(folder)
+    except KeyboardInterrupt as error:
+        print("pairity: interrupted; nothing was written", file=sys.stderr)
+        raise SystemExit(getattr(error, "exit_code", 130)) from None
+    except MemoryError:
+        print("pairity: out of memory; use fewer pairs or objects", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _run_command() -> None:
     try:
         from pairity.cli.app import main
     except ModuleNotFoundError as error:

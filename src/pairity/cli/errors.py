@@ -11,10 +11,11 @@ from typing import Any, NoReturn
 import click
 
 from pairity.cli import explain_missing
+from pairity.cli.interrupts import Ended, ignore_signals
 
 __all__ = ["InputError", "OneLineGroup", "bad_input"]
 
-_INTERRUPTED = 130  # as shells report a program that was stopped with Ctrl-C
+_OUT_OF_MEMORY = "out of memory; expected fewer pairs or objects, or a machine with more of it."
 
 
 class InputError(click.ClickException):
@@ -32,7 +33,7 @@ def bad_input() -> Iterator[None]:
     try:
         yield
     except (ValueError, MemoryError) as error:
-        raise InputError(str(error) or type(error).__name__) from None
+        raise InputError(str(error) or _OUT_OF_MEMORY) from None
 
 
 def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:
@@ -49,7 +50,7 @@ class OneLineGroup(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run, and leave with 0, 2 (bad input, files that cannot be written) or 130."""
+        """Run, and leave with 0, 2 (bad input, files that cannot be written) or 130 (143, 129)."""
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
         try:
@@ -58,18 +59,27 @@ class OneLineGroup(click.Group):
                 for kind in (DeprecationWarning, FutureWarning):  # not for users of the command
                     warnings.simplefilter("ignore", kind)
                 code = super().main(args, prog_name, standalone_mode=False, **extra)
+            if sys.stdout is not None:
+                sys.stdout.flush()  # what cannot be written is known only now
         except click.ClickException as error:
             _leave(_message(error))
-        except click.Abort:
-            _leave("interrupted; nothing was written", _INTERRUPTED)
+        except click.Abort as error:
+            cause = error.__cause__
+            if not isinstance(cause, KeyboardInterrupt):
+                raise cause or error from None
+            ignore_signals()
+            ended = cause if isinstance(cause, Ended) else Ended()
+            _leave("interrupted; nothing was written", ended.exit_code)
         except ModuleNotFoundError as error:
             explanation = explain_missing(error)
             if explanation is None:
                 raise
             print(explanation, file=sys.stderr)
             sys.exit(2)
+        except MemoryError as error:
+            _leave(str(error) or _OUT_OF_MEMORY)
         except OSError as error:
-            _leave(f"{error.strerror or error}: {error.filename or 'no file named'}")
+            _leave(f"{error.strerror or error}: {error.filename or 'while writing'}")
         sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from pairity.cli.errors import InputError
+from pairity.cli.interrupts import uninterrupted
+from pairity.cli.scratch import remove_folder, scratch_folder
 
 __all__ = ["new_files", "new_folder", "new_paths"]
 
@@ -32,15 +33,17 @@ def new_files(directory: Path, names: Sequence[str], *, force: bool) -> Iterator
     """
     _check(directory, names, force)
     anchor = next(path for path in (directory, *directory.absolute().parents) if path.exists())
-    scratch = Path(tempfile.mkdtemp(prefix=".pairity-", dir=anchor))
-    try:
+    with scratch_folder(anchor) as scratch:
         staged = scratch / "new"
-        staged.mkdir()
         yield staged
-        _check(directory, names, force)
-        _publish(staged, directory, names, scratch / "old")
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        with uninterrupted():
+            _check(directory, names, force)
+            if directory.exists():
+                _publish([(staged / name, directory / name) for name in names], scratch / "old")
+            else:
+                directory.parent.mkdir(parents=True, exist_ok=True)
+                staged.rename(directory)
+            remove_folder(scratch)
 
 
 @contextmanager
@@ -54,14 +57,14 @@ def new_paths(
     """
     _check_paths(paths, inputs, force)
     with ExitStack() as stack:
-        staged = []
-        for path in paths:
-            scratch = Path(tempfile.mkdtemp(prefix=".pairity-", dir=path.absolute().parent))
-            stack.callback(shutil.rmtree, scratch, ignore_errors=True)
-            staged.append(scratch / path.name)
+        folders = [stack.enter_context(scratch_folder(path.absolute().parent)) for path in paths]
+        staged = [folder / "new" / path.name for folder, path in zip(folders, paths, strict=True)]
         yield staged
-        _check_paths(paths, inputs, force)
-        _publish_paths(staged, paths)
+        with uninterrupted():
+            _check_paths(paths, inputs, force)
+            _publish(list(zip(staged, paths, strict=True)), *(folder / "old" for folder in folders))
+            for folder in folders:
+                remove_folder(folder)
 
 
 @contextmanager
@@ -72,19 +75,21 @@ def new_folder(path: Path, inputs: Sequence[Path], pattern: str, *, force: bool)
     this pattern and none of the ``inputs``.
     """
     _check_folder(path, inputs, pattern, force)
-    scratch = Path(tempfile.mkdtemp(prefix=".pairity-", dir=path.absolute().parent))
-    try:
-        staged = scratch / path.name
-        yield staged
-        _check_folder(path, inputs, pattern, force)
-        if path.exists():
-            path.rename(scratch / "old")
-        staged.rename(path)
-    finally:
-        stop = time.monotonic() + _LAST_WRITES
-        while scratch.exists() and time.monotonic() < stop:
-            shutil.rmtree(scratch, ignore_errors=True)
-            time.sleep(0.05 if scratch.exists() else 0.0)
+    with scratch_folder(path.absolute().parent) as scratch:
+        try:
+            staged = scratch / "new" / path.name
+            yield staged
+            with uninterrupted():
+                _check_folder(path, inputs, pattern, force)
+                if path.exists():
+                    path.rename(scratch / "old" / path.name)
+                staged.rename(path)
+                remove_folder(scratch)
+        finally:
+            stop = time.monotonic() + _LAST_WRITES
+            while scratch.exists() and time.monotonic() < stop:
+                remove_folder(scratch)
+                time.sleep(0.05 if scratch.exists() else 0.0)
 
 
 def _check_folder(path: Path, inputs: Sequence[Path], pattern: str, force: bool) -> None:
@@ -124,27 +129,6 @@ def _check_paths(paths: Sequence[Path], inputs: Sequence[Path], force: bool) -> 
             )
 
 
-def _publish_paths(staged: Sequence[Path], paths: Sequence[Path]) -> None:
-    """Move files into place; if one cannot be moved, put back what was there."""
-    kept: list[tuple[Path, Path | None]] = []
-    try:
-        for new, path in zip(staged, paths, strict=True):
-            aside = None
-            if os.path.lexists(path):
-                aside = new.with_name("old")
-                if len(paths) > 1:
-                    os.replace(path, aside)
-            kept.append((path, aside))
-            os.replace(new, path)
-    except BaseException:
-        for path, aside in kept:
-            if aside is not None and os.path.lexists(aside):
-                os.replace(aside, path)
-            elif aside is None:
-                path.unlink(missing_ok=True)
-        raise
-
-
 def _check(directory: Path, names: Sequence[str], force: bool) -> None:
     if directory.exists() and not directory.is_dir():
         raise InputError(f"got --output {directory}, which is a file; expected a directory.")
@@ -158,23 +142,34 @@ def _check(directory: Path, names: Sequence[str], force: bool) -> None:
         )
 
 
-def _publish(staged: Path, directory: Path, names: Sequence[str], aside: Path) -> None:
-    """Move the files into place; if one cannot be moved, put back what was there."""
-    if not directory.exists():
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        staged.rename(directory)
-        return
-    aside.mkdir()
-    done: list[str] = []
+def _publish(moves: Sequence[tuple[Path, Path]], *asides: Path) -> None:
+    """Move files into place; if one cannot be moved, put back what was there.
+
+    The place of an old file is never empty, not even for a moment: the new one replaces it in one
+    step.  ``asides`` are where old files have a second name meanwhile, one for all or one for each.
+    """
+    kept: list[tuple[Path, Path | None]] = []
+    folders = asides * (len(moves) if len(asides) == 1 else 1)
     try:
-        for name in names:
-            if os.path.lexists(directory / name):
-                os.replace(directory / name, aside / name)
-            done.append(name)
-            os.replace(staged / name, directory / name)
+        for (new, path), folder in zip(moves, folders, strict=True):
+            old = None
+            if os.path.lexists(path):
+                old = folder / path.name
+                if len(moves) > 1:
+                    _give_second_name(path, old)
+            kept.append((path, old))
+            os.replace(new, path)
     except BaseException:
-        for name in done:
-            (directory / name).unlink(missing_ok=True)
-            if os.path.lexists(aside / name):
-                os.replace(aside / name, directory / name)
+        for path, old in kept:
+            if old is None:
+                path.unlink(missing_ok=True)
+            elif os.path.lexists(old):
+                os.replace(old, path)
         raise
+
+
+def _give_second_name(path: Path, name: Path) -> None:
+    try:
+        os.link(path, name, follow_symlinks=False)
+    except OSError:  # a file system without links
+        shutil.copy2(path, name, follow_symlinks=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,12 @@ def _plain(value: Any) -> Any:
 
 def print_json(content: dict[str, Any]) -> None:
     """One JSON object on standard output."""
-    print(json.dumps(_plain(content), ensure_ascii=False, indent=2))
+    text = json.dumps(_plain(content), ensure_ascii=False, indent=2)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:  # JSON has its own way to write letters that are not there
+        text = json.dumps(_plain(content), indent=2)
+    print(text)
 
 
 def print_summary(console: Console, title: str, content: dict[str, Any]) -> None:

@@ -96,12 +96,20 @@ class PairMachine(BaseEstimator):
         self._finish(self._training_set(pairs, loss, parity))
 
     def _finish(self, data: TrainingSet[Any]) -> None:
-        """Train and keep what was found: support pairs, or the parameters of a low-rank model."""
+        """Train and keep what was found: support pairs, or the parameters of a low-rank model.
+
+        An interrupt leaves no model: the one of an earlier fit may have had other labels.
+        """
+        self.__dict__.pop("_model", None)
         if self._is_low_rank(data):
             found = fit_low_rank(data, self._low_rank_options())
             self._keep_low_rank(data.kernel, data.pairs.objects, found)
         else:
             self._keep(data, *self._train(data))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a model, not just what was read for one."""
+        return hasattr(self, "_model")
 
     def _is_low_rank(self, data: TrainingSet[Any]) -> bool:
         """Whether it was asked for, by the solver or by a Nystroem kernel."""

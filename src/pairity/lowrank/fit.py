@@ -22,7 +22,7 @@ from pairity.lowrank.newton import NewtonOptions, Outcome, Progress, bounds, min
 from pairity.memory import Budget
 from pairity.pairs import ObjectTable, Pairs
 from pairity.solvers.certificate import Certificate
-from pairity.solvers.problem import INTERRUPTED, SolverOptions
+from pairity.solvers.problem import SolverOptions
 from pairity.solvers.training import TrainingSet
 
 __all__ = [
@@ -165,8 +165,6 @@ def start_from_sample(
         options, tol=max(10.0 * options.tol, 0.01), start=None, observe=None, report=None
     )
     outcome = minimise(LocalEngine(sample, prepared.design), prepared.moments, rough)
-    if outcome.reason == INTERRUPTED:
-        raise KeyboardInterrupt
     return replace(outcome.progress, n_iter=0, n_products=0, gap=np.inf, precision="float32")
 
 

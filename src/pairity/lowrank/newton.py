@@ -31,7 +31,6 @@ from pairity.lowrank.design import Precision, Vector
 from pairity.lowrank.engine import Engine
 from pairity.lowrank.passes import Sums
 from pairity.lowrank.search import root, step_length
-from pairity.solvers.problem import INTERRUPTED
 
 __all__ = ["Bounds", "NewtonOptions", "Outcome", "Progress", "bounds", "minimise"]
 
@@ -176,10 +175,7 @@ class _Newton:
 
     def run(self) -> Outcome:
         """Steps until the gap is small enough, or a reason why not."""
-        try:
-            reason = self._iterate()
-        except KeyboardInterrupt:
-            reason = INTERRUPTED
+        reason = self._iterate()
         last = replace(self.best, n_iter=self.state.n_iter, n_products=self.state.n_products)
         return Outcome(last, reason, reason == _REACHED, self.least, self.history)
 

@@ -18,14 +18,7 @@ from pairity.memory import Budget, megabytes_of
 from pairity.operators.restricted import beside, in_memory
 from pairity.operators.spectral import TensorStructure
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
-from pairity.solvers.problem import (
-    INTERRUPTED,
-    AnyProblem,
-    Problem,
-    Solution,
-    SolverOptions,
-    Vector,
-)
+from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, Vector
 from pairity.solvers.smo import solve_smo
 from pairity.solvers.splitting import solve_splitting
 
@@ -122,8 +115,6 @@ def solve(
         held = replace(problem, operator=in_memory(problem.operator, options.budget))
         return solve_chunking(held, options, start, plan(held, "chunking", options).largest_set)
     rough = solve_splitting(problem, chosen.structure, options)
-    if rough.reason == INTERRUPTED:
-        return rough
     start = rough.theta if rough.converged else None
     finished = solve_chunking(problem, options, start, chosen.largest_set)
     return Solution(

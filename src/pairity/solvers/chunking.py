@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.losses.piecewise import PiecewiseLinear
 from pairity.solvers._block_loops import pair_steps_on_block, single_steps_on_block
 from pairity.solvers.polish import Block, polish
-from pairity.solvers.problem import INTERRUPTED, Problem, Solution, SolverOptions, Vector
+from pairity.solvers.problem import Problem, Solution, SolverOptions, Vector
 from pairity.solvers.smo import feasible_start
+from pairity.threads import ENTRIES_PER_CALL, stop_if_abandoned
 
 __all__ = ["LARGEST_SET", "solve_chunking"]
 
@@ -36,7 +38,7 @@ _STEPS_BEFORE_POLISH = 2
 _POLISH_COST = 0.002
 #: Violation (in units of the margin) from which on inner solves are exact.
 _CLOSE = 0.3
-#: Steps of one inner solve: a bound on how long Ctrl-C waits.
+#: Steps of one inner solve.
 _MOST_INNER_STEPS = 200_000
 #: With a large C a small violation may leave a large gap: some exact rounds are then added.
 _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
@@ -109,7 +111,6 @@ def _solve_inside(
     loss = problem.loss.take(chosen)
     inside, inside_values = theta[chosen].copy(), values[chosen].copy()
     outside = inside_values - block @ inside
-    steps_on_block = pair_steps_on_block if problem.has_bias else single_steps_on_block
     # far from the optimum a rough solve is enough; where rough is all there will be, it is not
     far = tol > _INNER_SHARE * _CLOSE * loss.scale and not options.rough
     n, n_free = len(chosen), int(np.count_nonzero(loss.is_free(inside)))
@@ -119,18 +120,8 @@ def _solve_inside(
     total = 0
     for allowance in (before_polish, _MOST_INNER_STEPS):
         allowed = min(allowance, options.max_iter)
-        steps, ended = steps_on_block(
-            block,
-            inside_values,
-            inside,
-            loss.low,
-            loss.high,
-            loss.below,
-            loss.above,
-            tol,
-            allowed,
-        )
-        total += int(steps)
+        steps, ended = _take_steps(problem, block, inside_values, inside, loss, tol, allowed)
+        total += steps
         if ended or far or total >= options.max_iter:
             break
         whole = float(inside.sum()) if problem.has_bias else None
@@ -138,6 +129,30 @@ def _solve_inside(
         if polished is not None:
             return polished, total, True
     return inside, total, False
+
+
+def _take_steps(
+    problem: Problem,
+    block: NDArray[np.float64],
+    values: Vector,
+    theta: Vector,
+    loss: PiecewiseLinear,
+    tol: float,
+    allowed: int,
+) -> tuple[int, bool]:
+    """Steps of SMO in place, a fraction of a second a call; their number, and whether they ended."""
+    steps_on_block = pair_steps_on_block if problem.has_bias else single_steps_on_block
+    bounds = loss.low, loss.high, loss.below, loss.above
+    most = max(1, ENTRIES_PER_CALL // max(1, len(theta)))
+    total = 0
+    while True:
+        stop_if_abandoned()
+        steps, ended = steps_on_block(
+            block, values, theta, *bounds, tol, min(most, allowed - total)
+        )
+        total += int(steps)
+        if ended or total >= allowed:
+            return total, bool(ended)
 
 
 def solve_chunking(
@@ -148,10 +163,7 @@ def solve_chunking(
 ) -> Solution:
     """Minimise the dual to a KKT violation of at most ``options.tol``."""
     run = _Run(problem, options, feasible_start(problem, start), largest_set)
-    try:
-        reason = run.iterate()
-    except KeyboardInterrupt:
-        reason = INTERRUPTED
+    reason = run.iterate()
     return Solution(run.theta, run.n_iter, reason == "tolerance reached", reason)
 
 

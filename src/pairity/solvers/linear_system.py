@@ -24,6 +24,7 @@ from pairity.memory import Budget
 from pairity.operators.base import KernelOperator
 from pairity.operators.modes import Modes, leading_modes
 from pairity.operators.whole import whole_matrix
+from pairity.threads import stop_if_abandoned
 
 __all__ = ["MOST_DENSE_PAIRS", "Found", "ShiftedSystems", "Watch"]
 
@@ -178,6 +179,7 @@ class _Iterative:
         merit = float(residual @ direction)
         confirmed = np.inf
         for iteration in range(1, max_iter + 1):
+            stop_if_abandoned()
             image = self._apply(direction)
             step = merit / float(direction @ image)
             solution += step * direction

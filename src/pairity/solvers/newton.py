@@ -18,13 +18,13 @@ from pairity.losses.logistic import Logistic
 from pairity.operators.restricted import beside, in_memory
 from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
 from pairity.solvers.problem import (
-    INTERRUPTED,
     AnyProblem,
     Iterate,
     Solution,
     SolverOptions,
     Vector,
 )
+from pairity.threads import stop_if_abandoned
 
 __all__ = ["solve_newton"]
 
@@ -62,10 +62,7 @@ def solve_newton(
     if start is not None:
         warm = _Run(problem, options, problem.loss.feasible(start))
         run = warm if warm.primal(warm.state) < run.primal(run.state) else run
-    try:
-        reason = run.iterate()
-    except KeyboardInterrupt:
-        reason = INTERRUPTED
+    reason = run.iterate()
     theta = problem.loss.feasible(run.state.theta)
     return Solution(theta, run.n_iter, reason == "tolerance reached", reason)
 
@@ -91,6 +88,7 @@ class _Run:
         """Newton steps until the tolerance is reached, or a reason why not."""
         options = self.options
         while True:
+            stop_if_abandoned()
             violation = self.problem.loss.violation(self.state.theta, self.state.decisions)
             if options.report is not None:
                 options.report(f"Newton, step {self.n_iter}", violation)

@@ -36,7 +36,6 @@ from pairity.pairs import Pairs
 from pairity.parity import Parity
 
 __all__ = [
-    "INTERRUPTED",
     "AnyProblem",
     "Iterate",
     "Problem",
@@ -50,11 +49,8 @@ __all__ = [
     "settled",
 ]
 
-#: Why a solver stopped, when the user asked it to.
-INTERRUPTED = "interrupted"
 #: Share of the memory limit for a cache of kernel rows.
 _ROWS_SHARE = 0.6
-
 #: Share of the sizes of dual variables that their sum may be off 0.
 _NEGLIGIBLE = 1e-9
 

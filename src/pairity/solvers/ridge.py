@@ -25,7 +25,6 @@ from pairity.operators.restricted import beside, in_memory
 from pairity.operators.whole import whole_matrix
 from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
 from pairity.solvers.problem import (
-    INTERRUPTED,
     AnyProblem,
     Iterate,
     Solution,
@@ -185,20 +184,17 @@ def _solve_by_gradients(problem: RidgeProblem, options: SolverOptions) -> Soluti
     systems = ShiftedSystems(held.operator, dense=False, budget=budget)
     system = systems.with_shift(1.0 / problem.loss.weights)
     watch = _Watch(problem, options)
-    try:
-        if problem.has_bias:
-            ones = np.ones(len(problem))
-            watch.border = system.solve(ones, 0.1 * options.tol, most, watch.report).solution
-        found = system.solve(targets, options.tol, most, watch)
-        if problem.has_bias and not watch.stopped:
-            # two inexact solutions together may be less exact than asked for: go on from there
-            watch.bias_so_far = watch.bias
-            right = targets - watch.bias
-            allowed = 0.5 * options.tol * float(np.linalg.norm(targets))
-            tol = allowed / max(float(np.linalg.norm(right)), 1e-300)
-            system.solve(right, tol, most, watch, start=watch.theta)
-    except KeyboardInterrupt:
-        return Solution(watch.theta, watch.n_iter, False, INTERRUPTED)
+    if problem.has_bias:
+        ones = np.ones(len(problem))
+        watch.border = system.solve(ones, 0.1 * options.tol, most, watch.report).solution
+    found = system.solve(targets, options.tol, most, watch)
+    if problem.has_bias and not watch.stopped:
+        # two inexact solutions together may be less exact than asked for: go on from there
+        watch.bias_so_far = watch.bias
+        right = targets - watch.bias
+        allowed = 0.5 * options.tol * float(np.linalg.norm(targets))
+        tol = allowed / max(float(np.linalg.norm(right)), 1e-300)
+        system.solve(right, tol, most, watch, start=watch.theta)
     converged = found.relative_residual <= options.tol
     if watch.stopped:
         reason = "stopped by the callback"

@@ -12,13 +12,13 @@ import numpy as np
 from pairity.solvers._smo_loops import (
     CONVERGED,
     MISSING_ROW,
+    OUT_OF_STEPS,
     STALLED,
     count_unshrinkable,
     pair_steps,
     single_steps,
 )
 from pairity.solvers.problem import (
-    INTERRUPTED,
     Iterate,
     Problem,
     Solution,
@@ -27,6 +27,7 @@ from pairity.solvers.problem import (
     balanced,
 )
 from pairity.solvers.row_cache import RowCache
+from pairity.threads import ENTRIES_PER_CALL, stop_if_abandoned
 
 __all__ = ["feasible_start", "solve_smo"]
 
@@ -77,7 +78,16 @@ class _State:
         return complete and (self.options.tol >= _DRIFT or self.fresh_at == self.n_iter)
 
     def run(self, max_steps: int) -> int:
-        """Run the loop for at most that many steps; return its status."""
+        """Run the loop for at most that many steps, a fraction of a second a call; its status."""
+        most = max(1, ENTRIES_PER_CALL // max(1, len(self.active)))
+        last = self.n_iter + max_steps
+        while True:
+            stop_if_abandoned()
+            status = self._call(min(most, last - self.n_iter))
+            if status != OUT_OF_STEPS or self.n_iter >= last:
+                return status
+
+    def _call(self, max_steps: int) -> int:
         shared = (
             *self._terms,
             self.diagonal,
@@ -135,10 +145,7 @@ class _State:
 def solve_smo(problem: Problem, options: SolverOptions, start: Vector | None = None) -> Solution:
     """Minimise the dual to a KKT violation of at most ``options.tol``."""
     state = _State(problem, options, feasible_start(problem, start))
-    try:
-        reason = _run_to_the_end(state, problem, options)
-    except KeyboardInterrupt:
-        reason = INTERRUPTED
+    reason = _run_to_the_end(state, problem, options)
     return Solution(state.theta, state.n_iter, reason == "tolerance reached", reason)
 
 

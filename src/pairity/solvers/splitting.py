@@ -20,13 +20,13 @@ from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.solvers._splitting_loops import grid_violation, project_cells
 from pairity.solvers.anderson import AndersonAcceleration
 from pairity.solvers.problem import (
-    INTERRUPTED,
     Problem,
     Solution,
     SolverOptions,
     Vector,
     balanced,
 )
+from pairity.threads import stop_if_abandoned
 
 __all__ = ["solve_splitting"]
 
@@ -104,14 +104,10 @@ def solve_splitting(
         reason = "a pair with more than one target does not fit the grid"
         return Solution(np.zeros(len(problem)), 0, False, reason)
     run = _Run(spectral, grid, options, problem)
-    reason = "not worth starting from"
-    try:
-        if run.iterate():
-            reason = "close to the optimum"
-    except KeyboardInterrupt:
-        reason = INTERRUPTED
+    close = run.iterate()
+    reason = "close to the optimum" if close else "not worth starting from"
     theta = balanced(problem, grid.to_rows(run.feasible.astype(np.float64)))
-    return Solution(theta, run.rounds, reason == "close to the optimum", reason)
+    return Solution(theta, run.rounds, close, reason)
 
 
 class _Run:
@@ -140,6 +136,7 @@ class _Run:
         worth_checking = _WORTH_CHECKING * self.tol
         most_rounds = _MOST_ROUNDS // 2 if self.options.rough else _MOST_ROUNDS
         for rounds in range(1, most_rounds + 1):
+            stop_if_abandoned()
             self.rounds = rounds
             before = self.feasible.copy() if rounds % _ROUNDS_BETWEEN_STEP_CHANGES == 0 else None
             self._project(self.point)

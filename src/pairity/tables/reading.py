@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
@@ -90,6 +92,11 @@ def _read_text(path: Path, separator: str, texts: Collection[str]) -> Any:
             )
     except pd.errors.EmptyDataError:
         raise ValueError(f"got {path} without content; expected a first line of names.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        found = "is cut short" if isinstance(error, EOFError) else f"is damaged ({_short(error)})"
+        raise ValueError(
+            f"got {path}, which {found}; expected a whole gzip file: copy or compress it again."
+        ) from None
     except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeError) as error:
         raise ValueError(
             f"got {path}, which cannot be read as text in columns ({_short(error)}); expected CSV in"
@@ -115,13 +122,20 @@ def write_table(table: Any, path: Path) -> None:
 
 
 def _uniform(table: Any) -> Any:
-    """Columns of values of several types as texts: a Parquet column has one type."""
-    mixed = [
-        name
-        for name in table.columns
-        if table[name].dtype == object and len({type(value) for value in table[name]}) > 1
-    ]
-    return table.assign(**{name: table[name].map(str) for name in mixed})
+    """Columns of objects as columns of one type each, as Parquet wants them."""
+    loose = [name for name in table.columns if table[name].dtype == object]
+    return table.assign(**{name: _of_one_type(table[name]) for name in loose})
+
+
+def _of_one_type(column: Any) -> Any:
+    """Values of several types as texts, whole numbers of more than 63 bits as unsigned or texts."""
+    types = {type(value) for value in column}
+    if len(types) > 1:
+        return column.map(str)
+    if types == {int} and not -(2**63) <= min(column) <= max(column) < 2**63:
+        unsigned = min(column) >= 0 and max(column) < 2**64
+        return column.astype("uint64") if unsigned else column.map(str)
+    return column
 
 
 def _short(error: BaseException) -> str:

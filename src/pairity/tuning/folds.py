@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from pairity.solvers.certificate import middle_of
 from pairity.solvers.path import Solve, path_of
 from pairity.solvers.problem import AnyProblem, SolverOptions
 from pairity.solvers.training import TrainingSet
-from pairity.threads import get_thread_count
+from pairity.threads import get_thread_count, run_together
 
 __all__ = ["HeldOutPath", "held_out_path"]
 
@@ -73,9 +72,9 @@ def held_out_path(
         np.full((len(factors), len(splits)), np.nan),
         np.zeros((len(factors), len(splits)), dtype=np.int64),
     )
-    with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:
+    with threadpool_limits(1):
         for place in order:
-            for number, found in enumerate(pool.map(next, folds)):
+            for number, found in enumerate(run_together(next, folds, workers)):
                 path.decisions[number][place] = found.decisions
                 path.seconds[place, number] = found.seconds
                 path.n_iter[place, number] = found.n_iter

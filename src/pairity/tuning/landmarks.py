@@ -9,7 +9,6 @@ double precision, some rows at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pairity.calibration.held_out import shared_weights
-from pairity.threads import get_thread_count
+from pairity.threads import get_thread_count, run_together
 from pairity.tuning.criteria import Criterion
 
 __all__ = ["Evaluation", "LandmarkRidge"]
@@ -99,8 +98,8 @@ class LandmarkRidge:
             decisions = _times(total, test, table).T + biases[:, np.newaxis]
             return decisions, [_FoldModel(split, coefficients) for coefficients, _ in fits]
 
-        with ThreadPoolExecutor(min(get_thread_count(), len(self.splits))) as pool:
-            found = list(pool.map(follow, self.splits))
+        threads = min(get_thread_count(), len(self.splits))
+        found = run_together(follow, self.splits, threads)
         decisions = np.hstack([part for part, _ in found])
         models = [[fold[which] for _, fold in found] for which in range(len(_SHIFTS))]
         judged = [self.judge(row) for row in decisions]
