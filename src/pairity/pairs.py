@@ -206,15 +206,9 @@ class Pairs:
 
     def swap(self) -> Pairs:
         """All pairs with their two objects exchanged: the operator T of formula (2)."""
-        return Pairs._trusted(
-            self.objects,
-            self.second,
-            self.first,
-            self.symmetric,
-            -self.antisymmetric,
-            self.ids,
-            self._codes,
-        )
+        group = self.symmetric, -self.antisymmetric
+        ids = self.ids, self._codes
+        return Pairs._trusted(self.objects, self.second, self.first, *group, *ids)
 
     def with_swapped(self, rows: NDArray[np.bool_]) -> Pairs:
         """The same pairs, those of a mask written in the other order."""
@@ -231,15 +225,10 @@ class Pairs:
 
     def with_mirrored(self) -> Pairs:
         """The pairs followed by their swaps: the full training set I from the halved set J."""
-        return Pairs._trusted(
-            self.objects,
-            np.concatenate([self.first, self.second]),
-            np.concatenate([self.second, self.first]),
-            np.concatenate([self.symmetric, self.symmetric]),
-            np.concatenate([self.antisymmetric, -self.antisymmetric]),
-            self.ids,
-            self._codes,
-        )
+        first, second = (self.first, self.second), (self.second, self.first)
+        even, odd = (self.symmetric,) * 2, (self.antisymmetric, -self.antisymmetric)
+        columns = map(np.concatenate, (first, second, even, odd))
+        return Pairs._trusted(self.objects, *columns, self.ids, self._codes)
 
     @classmethod
     def complete(cls, objects: ArrayLike | sp.spmatrix | sp.sparray, **options: Any) -> Pairs:
@@ -375,9 +364,8 @@ class Pairs:
 
     def refuse_large(self) -> None:
         """Refuse features that are too large to learn from; a fitted model may meet them."""
-        refuse_large_features(self.objects, "objects")
-        refuse_large_features(self.symmetric, "symmetric")
-        refuse_large_features(self.antisymmetric, "antisymmetric")
+        for name in ("objects", "symmetric", "antisymmetric"):
+            refuse_large_features(getattr(self, name), name)
 
     def with_features(
         self,

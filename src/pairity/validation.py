@@ -12,12 +12,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from pairity.exceptions import KernelError
+
 __all__ = [
     "LARGEST_WEIGHT",
     "as_dense",
     "as_feature_table",
     "as_group_features",
     "as_object_indices",
+    "as_symmetric_matrix",
     "check_choice",
     "check_count",
     "check_not_negative",
@@ -249,3 +252,20 @@ def _is_finite_number(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False
     return bool(np.isfinite(float(value)))
+
+
+def as_symmetric_matrix(values: Any, name: str) -> NDArray[np.float64]:
+    """Return a finite symmetric square matrix, or say what is wrong with it."""
+    matrix = np.asarray(values, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise KernelError(f"got {name} of shape {matrix.shape}; expected a square matrix.")
+    if not np.isfinite(matrix).all():
+        raise KernelError(f"got NaN or infinite entries in {name}; expected finite numbers.")
+    scale = np.abs(matrix).max(initial=0.0)
+    asymmetry = np.abs(matrix - matrix.T).max(initial=0.0)
+    if asymmetry > 1e-10 * scale:
+        raise KernelError(
+            f"got {name} that differs from its transpose by {asymmetry:.3g}; expected a symmetric"
+            " matrix: use (M + M.T) / 2 if that is what you mean."
+        )
+    return matrix

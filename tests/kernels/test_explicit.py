@@ -144,7 +144,7 @@ def test_a_high_degree_is_no_sum_of_monomials(rng):
     from pairity import PairSVC
 
     objects = rng.normal(size=(9, 2))
-    objects *= 1.1 / np.linalg.norm(objects, axis=1, keepdims=True)
+    objects *= 1.05 / np.linalg.norm(objects, axis=1, keepdims=True)
     pairs = Pairs.complete(objects)
     labels = rng.choice([-1, 1], size=len(pairs))
     assert Polynomial(900).explicit(objects) is None

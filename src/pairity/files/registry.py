@@ -16,13 +16,12 @@ __all__ = ["class_of", "is_own", "is_registered", "name_of", "register"]
 #: Modules of the package, or of scikit-learn, and the classes in them that model files may hold.
 _HOMES: dict[str, tuple[str, ...]] = {
     "pairity.kernels.elementary": (
-        "EvenPart",
         "Gaussian",
         "Linear",
-        "OddPart",
         "Polynomial",
         "Precomputed",
     ),
+    "pairity.kernels.reflection": ("EvenPart", "OddPart"),
     "pairity.kernels.algebra": ("EntrywiseProduct", "Scaled", "Sum"),
     "pairity.kernels.identity": ("Identity",),
     "pairity.kernels.mixed": ("Mixed",),

@@ -36,10 +36,8 @@ from pairity.kernels.constructions import (
 from pairity.kernels.diffusion import Diffusion
 from pairity.kernels.elementary import (
     Callable,
-    EvenPart,
     Gaussian,
     Linear,
-    OddPart,
     Polynomial,
     Precomputed,
 )
@@ -47,6 +45,7 @@ from pairity.kernels.identity import Identity
 from pairity.kernels.mixed import Mixed
 from pairity.kernels.nystroem import Nystroem, approximation_errors
 from pairity.kernels.of_derived import Derived
+from pairity.kernels.reflection import EvenPart, OddPart
 from pairity.kernels.standardized import Standardized
 
 __all__ = [

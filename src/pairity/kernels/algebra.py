@@ -19,7 +19,6 @@ from operator import add, mul
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
@@ -387,20 +386,3 @@ class Scaled(Kernel):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
         return f"{self.factor:g} * {inner}"
-
-
-def as_symmetric_matrix(values: Any, name: str) -> NDArray[np.float64]:
-    """Return a finite symmetric square matrix, or say what is wrong with it."""
-    matrix = np.asarray(values, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise KernelError(f"got {name} of shape {matrix.shape}; expected a square matrix.")
-    if not np.isfinite(matrix).all():
-        raise KernelError(f"got NaN or infinite entries in {name}; expected finite numbers.")
-    scale = np.abs(matrix).max(initial=0.0)
-    asymmetry = np.abs(matrix - matrix.T).max(initial=0.0)
-    if asymmetry > 1e-10 * scale:
-        raise KernelError(
-            f"got {name} that differs from its transpose by {asymmetry:.3g}; expected a symmetric"
-            " matrix: use (M + M.T) / 2 if that is what you mean."
-        )
-    return matrix

@@ -127,7 +127,7 @@ def _too_large(kernel: Kernel, largest: float, pairs: Pairs) -> str:
     return (
         f"got {kernel!r} with values of size {largest:.1e} on these pairs, whose features go up to"
         f" {_largest_feature(pairs):.1e}; expected at most {_LARGEST_VALUE:.0e}: divide the features by"
-        " a common factor, for example with ObjectTransformer(StandardScaler())."
+        " a common factor, for example with ObjectTransformer(StandardScaler()), or lower a degree."
     )
 
 

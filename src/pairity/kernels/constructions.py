@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel, as_symmetric_matrix
+from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, Edges
 from pairity.kernels.features import (
     Features,
@@ -20,6 +20,7 @@ from pairity.kernels.powers import whole_power
 from pairity.kernels.widths import with_both_signs
 from pairity.pairs import Pairs
 from pairity.parity import Parity, impose
+from pairity.validation import as_symmetric_matrix
 
 __all__ = [
     "Additive",

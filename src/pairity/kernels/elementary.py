@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel, as_symmetric_matrix
+from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms
 from pairity.kernels.features import (
     Features,
@@ -28,18 +28,20 @@ from pairity.kernels.monomials import is_long_power, monomial_features
 from pairity.kernels.powers import whole_power
 from pairity.kernels.widths import median_distance, median_of_pairs
 from pairity.pairs import Pairs
-from pairity.parity import Parity, impose
-from pairity.validation import as_dense, check_strength
+from pairity.parity import Parity
+from pairity.validation import as_dense, as_symmetric_matrix, check_strength
 
 __all__ = [
     "Callable",
-    "EvenPart",
     "Gaussian",
     "Linear",
-    "OddPart",
     "Polynomial",
     "Precomputed",
 ]
+
+
+#: Powers beyond this overflow for all but a few features.
+_HIGHEST_DEGREE = 1000
 
 
 def concatenated_inner_product(atoms: Atoms, kernel: Kernel) -> Any:
@@ -83,7 +85,7 @@ class Polynomial(Kernel):
     Parameters
     ----------
     degree : int
-        At least 1.  Even degrees have even reflection parity (9), odd degrees odd (11).
+        From 1 to 1000.  Even degrees have even reflection parity (9), odd degrees odd (11).
     """
 
     reflection_invariant = True
@@ -95,9 +97,10 @@ class Polynomial(Kernel):
     def check(self) -> None:
         """Refuse a degree that is not a positive integer."""
         whole = isinstance(self.degree, numbers.Integral) and not isinstance(self.degree, bool)
-        if not whole or self.degree < 1:
+        if not whole or not 1 <= self.degree <= _HIGHEST_DEGREE:
             raise KernelError(
-                f"got Polynomial(degree={self.degree!r}); expected a whole number of at least 1."
+                f"got Polynomial(degree={self.degree!r}); expected a whole number from 1 to"
+                f" {_HIGHEST_DEGREE}."
             )
 
     @property
@@ -343,60 +346,3 @@ class Callable(Kernel):
             for start in range(0, left.shape[0], step)
         ]
         return np.concatenate(blocks) if blocks else np.zeros(0)
-
-
-class _ReflectionPart(Kernel):
-    """Even or odd part of a kernel of features under ``z -> -z``."""
-
-    reflection_invariant = True
-    _parity: Parity
-
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self.check()
-
-    def check(self) -> None:
-        """Refuse a kernel whose parts need not be kernels."""
-        super().check()
-        if not self.kernel.reflection_invariant:
-            raise KernelError(
-                f"got {self.kernel!r}, for which k(-x, -z) = k(x, z) is not known; expected a kernel"
-                " such as Linear, Polynomial or Gaussian, whose even and odd parts are kernels."
-            )
-
-    @property
-    def reflection(self) -> Parity:  # type: ignore[override]
-        """The parity of this part."""
-        return self._parity
-
-    def formula(self, atoms: Atoms) -> Any:
-        """Only defined on features."""
-        raise KernelError(
-            f"got {self!r} as a kernel of pairs; expected it as k2 or k3 of a construction: use"
-            " Balanced(...) or SkewBalanced(...) to project a kernel of pairs."
-        )
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        """``(k(x, z) +- k(x, -z)) / 2``."""
-        kernel = self.kernel
-        return impose(
-            self._parity, kernel.on_features(left, right), kernel.on_features(left, -right)
-        )
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """The same, row by row."""
-        return impose(
-            self._parity, self.kernel.paired(left, right), self.kernel.paired(left, -right)
-        )
-
-
-class EvenPart(_ReflectionPart):
-    """``(k(x, z) + k(x, -z)) / 2``: makes any reflection-invariant kernel satisfy (9)."""
-
-    _parity = Parity.EVEN
-
-
-class OddPart(_ReflectionPart):
-    """``(k(x, z) - k(x, -z)) / 2``: makes any reflection-invariant kernel satisfy (11)."""
-
-    _parity = Parity.ODD

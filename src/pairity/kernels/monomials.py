@@ -25,13 +25,12 @@ def monomial_features(features: Features, degree: int) -> Features | None:
     """``sqrt(p! / (e_1! ... e_d!)) x_1^e_1 ... x_d^e_d`` for all exponents that add up to p.
 
     Inner products of these rows are ``<x, z>^p`` with p the degree, by the multinomial theorem.
-    None for more than 1024 monomials (or of a degree with more than a million factors), and for
-    sparse tables of a degree above 1.
+    None for more than 1024 monomials, degrees above 32, and sparse tables of a degree above 1.
     """
     if degree == 1:
         return features
     n_columns = features.shape[1]
-    if sp.issparse(features):
+    if sp.issparse(features) or degree > _HIGHEST_DEGREE:
         return None
     n_monomials = comb(n_columns + degree - 1, degree)
     if n_monomials > _MOST_MONOMIALS or n_monomials * degree > _MOST_FACTORS:
