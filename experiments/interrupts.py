@@ -6,7 +6,7 @@ and the end, and looks at what is there afterwards: the exit code (that of the s
 the command had finished), the outputs (all old with the code of the signal, all new with 0), and
 whether anything was left behind.  Prints a table.
 
-    python experiments/interrupts.py [--moments 200] [--processes 2] [--signal INT] [--seed 0]
+    python experiments/interrupts.py [--command fit] [--moments 200] [--processes 2] [--signal INT]
 """
 
 from __future__ import annotations
@@ -138,6 +138,7 @@ def main() -> int:
     parser.add_argument("--moments", type=int, default=200, help="in all")
     parser.add_argument("--processes", type=int, default=2, help="at a time")
     parser.add_argument("--signal", choices=["INT", "TERM"], default="INT")
+    parser.add_argument("--command", choices=[*COMMANDS], help="this one alone")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     number = getattr(signal, f"SIG{options.signal}")
@@ -152,7 +153,9 @@ def main() -> int:
         model = (folder / "model.pairity").read_bytes()
         print(f"{'command':<14}{'seconds':>8}  outcomes; longest wait after the signal")
         wrong = 0
-        for name, arguments in COMMANDS.items():
+        chosen = [options.command] if options.command else [*COMMANDS]
+        for name in chosen:
+            arguments = COMMANDS[name]
             started = time.monotonic()
             subprocess.run(
                 [sys.executable, "-m", "pairity", *arguments],
@@ -161,9 +164,7 @@ def main() -> int:
                 capture_output=True,
             )
             whole = time.monotonic() - started
-            waits = [
-                rng.uniform(0.0, 1.05 * whole) for _ in range(options.moments // len(COMMANDS))
-            ]
+            waits = [rng.uniform(0.0, 1.05 * whole) for _ in range(options.moments // len(chosen))]
             outcomes = list(
                 pool.map(lambda wait: interrupt(name, model, folder, wait, number), waits)  # noqa: B023
             )

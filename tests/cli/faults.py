@@ -98,6 +98,7 @@ def exit_code_of(arguments, faults):
     names = ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM")
     handlers = {name: signal.getsignal(getattr(signal, name)) for name in names}
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    hook = sys.unraisablehook
     kept = sys.argv, sys.stdout, sys.stderr
     sys.argv = ["pairity", *map(str, arguments)]
     sys.stdout, sys.stderr = io.StringIO(), io.StringIO()
@@ -109,6 +110,7 @@ def exit_code_of(arguments, faults):
     finally:
         sys.argv, sys.stdout, sys.stderr = kept
         signal.setitimer(signal.ITIMER_REAL, 0.0)
+        sys.unraisablehook = hook
         for name, handler in handlers.items():
             signal.signal(getattr(signal, name), handler)
     raise AssertionError("run always ends with an exit code")

@@ -15,6 +15,8 @@ from tables_made import make_games, make_players
 
 from pairity.cli import scratch
 
+#: An interrupt in a place that cannot raise it, such as the end of a generator, comes again.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 POINTS = os.environ.get("PAIRITY_FAULT_POINTS", "few")
 FIT = [
     "--first",

@@ -158,6 +158,7 @@ def test_an_interrupt_of_the_removal_is_made_up_for(place, monkeypatch):
 
 
 def forget_signals():
+    sys.unraisablehook = sys.__unraisablehook__
     signal.setitimer(signal.ITIMER_REAL, 0.0)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
@@ -175,6 +176,7 @@ def test_too_late(monkeypatch):
         with interrupts.uninterrupted():
             signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # stays so when Python ends
     finally:
         forget_signals()
         signal.signal(signal.SIGINT, before)

@@ -11,8 +11,6 @@ from __future__ import annotations
 import sys
 
 from pairity.cli.interrupts import ignore_signals, listen
-from pairity.cli.scratch import leftovers, remove_folder
-from pairity.cli.streams import make_patient
 
 __all__ = ["explain_missing", "run"]
 
@@ -33,12 +31,10 @@ def run() -> None:
     try:
         try:
             listen()
-            make_patient()
             _run_command()
         finally:
             ignore_signals()
-            for folder in leftovers():
-                remove_folder(folder)
+            _tidy_up()
     except KeyboardInterrupt as error:
         print("pairity: interrupted; nothing was written", file=sys.stderr)
         raise SystemExit(getattr(error, "exit_code", 130)) from None
@@ -47,13 +43,22 @@ def run() -> None:
         raise SystemExit(2) from None
 
 
+def _tidy_up() -> None:
+    scratch = sys.modules.get("pairity.cli.scratch")
+    if scratch is not None:
+        for folder in scratch.leftovers():
+            scratch.remove_folder(folder)
+
+
 def _run_command() -> None:
     try:
         from pairity.cli.app import main
+        from pairity.cli.streams import make_patient
     except ModuleNotFoundError as error:
         explanation = explain_missing(error)
         if explanation is None:
             raise
         print(explanation, file=sys.stderr)
         raise SystemExit(2) from None
+    make_patient()
     main(prog_name="pairity")

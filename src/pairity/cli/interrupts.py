@@ -10,6 +10,7 @@ means that everything is as it was.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -46,14 +47,23 @@ def listen() -> None:
     for number in [*_NUMBERS, *([] if _ALARM is None else [_ALARM])]:
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _end)
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _show_others
 
 
 def ignore_signals() -> None:
-    """For the last steps of a command that has ended, well or not."""
+    """For the last steps of a command that has ended, well or not, and the end of Python after them.
+
+    A handler would be taken away there; other signals than Ctrl-C may end a process that waits for
+    ever, for a reader say.
+    """
     global _too_late
     _too_late = True
-    if _received is not None:
-        _set_alarm(0.0)
+    _set_alarm(0.0)
+    for number in _NUMBERS:
+        if signal.getsignal(number) is _end:
+            last = signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, last)
 
 
 @contextmanager
@@ -68,9 +78,7 @@ def uninterrupted() -> Iterator[None]:
     except BaseException:
         _too_late = False
         raise
-    for number in _NUMBERS:  # what is left to do, print, may wait for a reader for ever
-        if number != signal.SIGINT and signal.getsignal(number) is _end:
-            signal.signal(number, signal.SIG_DFL)
+    ignore_signals()
 
 
 def _end(number: int, frame: Any) -> None:
@@ -86,6 +94,12 @@ def _end(number: int, frame: Any) -> None:
         raise error
     finally:
         del error  # nothing but those who handle it may keep it alive
+
+
+def _show_others(unraisable: Any) -> None:
+    """Say nothing of an interrupt in a place that cannot raise it: the alarm will."""
+    if not isinstance(unraisable.exc_value, Ended):
+        sys.__unraisablehook__(unraisable)
 
 
 def _is_on_its_way() -> bool:
