@@ -89,8 +89,7 @@ class Pairs:
             )
         self.symmetric = as_group_features(symmetric, "symmetric", len(self.first))
         self.antisymmetric = as_group_features(antisymmetric, "antisymmetric", len(self.first))
-        self.ids = None if ids is None else np.asarray(ids)
-        self._codes = None
+        self.ids, self._codes = None if ids is None else np.asarray(ids), None
         if self.ids is not None and len(self.ids) != self.n_objects:
             raise ValueError(
                 f"got {len(self.ids)} ids for {self.n_objects} objects; expected one id per object."
@@ -187,8 +186,7 @@ class Pairs:
                     " pairs[rows], and the columns before building the Pairs."
                 )
             key = key[0]
-        rows = np.arange(len(self))[key]
-        rows = np.atleast_1d(rows)
+        rows = np.atleast_1d(np.arange(len(self))[key])
         return Pairs._trusted(
             self.objects,
             self.first[rows],
@@ -225,10 +223,11 @@ class Pairs:
 
     def with_mirrored(self) -> Pairs:
         """The pairs followed by their swaps: the full training set I from the halved set J."""
-        first, second = (self.first, self.second), (self.second, self.first)
-        even, odd = (self.symmetric,) * 2, (self.antisymmetric, -self.antisymmetric)
-        columns = map(np.concatenate, (first, second, even, odd))
-        return Pairs._trusted(self.objects, *columns, self.ids, self._codes)
+        swapped, join = self.swap(), np.concatenate
+        ends = join([self.first, swapped.first]), join([self.second, swapped.second])
+        odd = join([self.antisymmetric, swapped.antisymmetric])
+        group = join([self.symmetric, self.symmetric]), odd
+        return Pairs._trusted(self.objects, *ends, *group, self.ids, self._codes)
 
     @classmethod
     def complete(cls, objects: ArrayLike | sp.spmatrix | sp.sparray, **options: Any) -> Pairs:
