@@ -30,7 +30,7 @@ def feature_block(frame: Any, names: list[str]) -> NDArray[np.float64]:
         column = _column(frame, name)
         refuse_lossy(column, f"column {name!r}")
         try:
-            block[:, place] = column.to_numpy(dtype=np.float64)
+            block[:, place] = column.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             raise ValueError(
                 f"got column {name!r} of type {column.dtype}; expected numbers: encode it"

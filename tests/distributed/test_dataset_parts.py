@@ -94,6 +94,15 @@ def test_features_that_are_no_numbers_are_refused():
         list(encode(part, Columns("a", "b", ("g",)), pd.Index([1, 2]), odd=False))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "Int64"])
+def test_missing_features_are_called_missing(dtype):
+    frame = pd.DataFrame({"a": [1, 2], "b": [2, 1], "g": pd.Series([1, None], dtype=dtype)})
+    with pytest.raises(
+        DataError, match=r"got NaN or infinity in row 1 of partition 0 among \['g'\]"
+    ):
+        list(encode(FramePart(0, frame), Columns("a", "b", ("g",)), pd.Index([1, 2]), odd=False))
+
+
 def test_a_swapped_feature_of_an_object_with_itself_is_refused():
     part = FramePart(0, pd.DataFrame({"a": [1, 2], "b": [2, 2], "g": [1.0, 1.0]}))
     columns = Columns("a", "b", antisymmetric=("g",))

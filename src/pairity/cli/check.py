@@ -67,7 +67,7 @@ def _models_say(settings: CheckSettings, frame: Any, column: Any) -> dict[str, A
         return {}
     values = pd.factorize(column.map(text_of), sort=True)[0]
     if _is_numeric(column):
-        values = column.to_numpy(dtype=np.float64)
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif values.max() > 1:
         return {}
     kept = (

@@ -136,7 +136,7 @@ def _numbers(frame: Any, names: tuple[str, ...], place: str) -> NDArray[np.float
     block = np.empty((len(frame), len(names)))
     for number, name in enumerate(names):
         try:
-            block[:, number] = frame[name].to_numpy(dtype=np.float64)
+            block[:, number] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             raise DataError(
                 f"got column {name!r} of type {frame[name].dtype} in {place}; expected numbers: encode"
