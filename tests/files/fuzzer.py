@@ -1,6 +1,7 @@
 """Forged files, opened: each is refused, or its model behaves as one that ``fit`` could have made.
 
-As a script it opens any number of them: ``python tests/files/fuzzer.py 10000 [SEED]``.
+As a script it opens any number of them, from one of them on to see it again:
+``python tests/files/fuzzer.py NUMBER [SEED [FIRST]]``.
 """
 
 import contextlib
@@ -190,7 +191,7 @@ def run(number, seed, directory, **options):
         return _run(number, seed, directory, **options)
 
 
-def _run(number, seed, directory, *, refit_every=1, most_seconds=SECONDS, say=None):
+def _run(number, seed, directory, *, first=0, refit_every=1, most_seconds=SECONDS, say=None):
     trap = Path(directory) / "trap"
     trap.mkdir(exist_ok=True)
     path = Path(directory) / "forged.pairity"
@@ -199,7 +200,7 @@ def _run(number, seed, directory, *, refit_every=1, most_seconds=SECONDS, say=No
         if refit_every == 1:
             fault_of_refit(pairity.load(stored), 600.0)
     watch, counts, faults, slowest, largest = Watch(), Counter(), [], 0.0, 0.0
-    for place in range(number):
+    for place in range(first, first + number):
         dice = random.Random(f"{seed} {place}")
         content, done = forging.forged(dice, trap)
         path.write_bytes(content)
@@ -243,10 +244,9 @@ def _run(number, seed, directory, *, refit_every=1, most_seconds=SECONDS, say=No
 
 
 def main():
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    number, seed, first = (*map(int, sys.argv[1:]), *(1000, 0, 0)[len(sys.argv) - 1 :])
     with tempfile.TemporaryDirectory() as directory:
-        counts, slowest, largest, faults = run(number, seed, directory, say=print)
+        counts, slowest, largest, faults = run(number, seed, directory, first=first, say=print)
     print(dict(counts), f"slowest {slowest:.2f} s, largest {largest:.0f} MB, faults {len(faults)}")
     return 1 if faults else 0
 
