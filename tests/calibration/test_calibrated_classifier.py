@@ -241,7 +241,7 @@ WRONG = [
     ({"estimator": PairSVC("odd")}, PAIRS, LABELS, "got symmetry='odd'; expected one of"),
     ({"cv": "five"}, PAIRS, LABELS, "got cv='five'; expected a splitter of pairity.selection"),
     ({"cv": []}, PAIRS, LABELS, r"got no folds from cv=\[\]; expected at least one"),
-    ({"cv": 1}, PAIRS, LABELS, "got n_splits=1; expected an integer of at least 2"),
+    ({"cv": 1}, PAIRS, LABELS, "got cv=1; expected an integer of at least 2"),
     ({}, PAIRS, LABELS[:-1], "got 19 labels for 20 pairs; expected one per pair"),
     ({}, PAIRS, np.arange(20) % 3, "Only binary classification is supported"),
     ({}, PAIRS, np.ones(20), "got one class only"),

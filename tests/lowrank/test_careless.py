@@ -148,6 +148,7 @@ CONSTANT = {
 @pytest.mark.parametrize("name", CONSTANT)
 def test_objects_without_differences(kind, symmetry, name):
     """Constant features, zeros, or none at all: a constant function, and 0 if that must be."""
+    warnings.filterwarnings("ignore", ".*is zero for these pairs")
     kernel, n_columns = CONSTANT[name]
     pairs = some_pairs()
     y = targets_of(kind, pairs, symmetry)
@@ -176,6 +177,7 @@ def test_repeated_objects(kind, symmetry):
 @for_each
 @for_both
 def test_one_landmark(kind, symmetry):
+    warnings.filterwarnings("ignore", ".*is zero for these pairs")
     pairs = some_pairs()
     y = targets_of(kind, pairs, symmetry)
     model = learner(kind, symmetry, nystroem(1)).fit(pairs, y)

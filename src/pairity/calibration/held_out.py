@@ -75,7 +75,9 @@ def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
     trusted = isinstance(cv, PairSplitter)
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         if cv is not None and cv < 2:
-            raise ValueError(f"got cv={cv!r}; expected at least 2 folds, or None for 5.")
+            raise ValueError(
+                f"got cv={cv!r}; expected an integer of at least 2, or None for 5 folds."
+            )
         trusted = True
         grouped = given.groups is not None
         cv = _default_splitter(pairs, None if cv is None else int(cv), targets, stratify, grouped)

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.intake import read_pairs
-from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
+from pairity.exceptions import ConvergenceWarning, PairityWarning, levels_to_the_caller
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.centring import fitted_kernel
-from pairity.kernels.classes import project, refuse_zero
+from pairity.kernels.classes import is_zero_on, project, zero_on_data
 from pairity.kernels.nystroem import approximation_errors
 from pairity.kernels.resolve import as_kernel
 from pairity.losses.base import Loss
@@ -85,7 +85,12 @@ class PairMachine(BaseEstimator):
             as_kernel(self.kernel).detached(), seen, parity, has_bias=self._has_bias
         )
         projected = project(kernel, parity, pairs)
-        refuse_zero(kernel, projected, parity, pairs)
+        if is_zero_on(projected, kernel, pairs):
+            warnings.warn(
+                zero_on_data(kernel, parity, pairs),
+                PairityWarning,
+                stacklevel=levels_to_the_caller(),
+            )
         return TrainingSet(pairs, loss, parity, kernel, projected, budget=self._budget)
 
     #: Whether there is a bias where the parity allows one.

@@ -16,7 +16,14 @@ from pairity.kernels.expansion import expand, is_order_invariant, parity_of
 from pairity.pairs import Pairs
 from pairity.parity import Parity
 
-__all__ = ["KernelLaws", "measure_laws", "project", "refuse_zero", "spread_sample"]
+__all__ = [
+    "KernelLaws",
+    "is_zero_on",
+    "measure_laws",
+    "project",
+    "spread_sample",
+    "zero_on_data",
+]
 
 #: Relative deviation up to which a law counts as held, for kernels that can only be measured.
 LAW_TOLERANCE = 1e-9
@@ -91,8 +98,7 @@ def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     """Kernel of the halved problem: the part of the asked parity, or a refusal with the fix."""
     kernel.check()
     group = pairs.n_symmetric, pairs.n_antisymmetric
-    if len(pairs) and _largest_value(kernel, pairs) < _SMALLEST_VALUE:
-        refuse_zero(kernel, kernel, parity, pairs)
+    _refuse_large_values(kernel, pairs)
     told_by_form = is_order_invariant(kernel, *group) and not _is_opaque(kernel, *group)
     if not (told_by_form and all(inner.proven for inner in kernel.walk())):
         _check_measured(kernel, parity, spread_sample(pairs, _SAMPLE))
@@ -109,8 +115,8 @@ def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     return kernel if known is parity else projection
 
 
-def _largest_value(kernel: Kernel, pairs: Pairs) -> float:
-    """Largest ``K(ab, ab)`` on some of the pairs, the largest one among them; refused if too large.
+def _refuse_large_values(kernel: Kernel, pairs: Pairs) -> None:
+    """Refuse values that overflow, by ``K(ab, ab)`` on some of the pairs, the largest among them.
 
     Values between two pairs are no larger, the kernel being positive semi-definite.
     """
@@ -120,7 +126,6 @@ def _largest_value(kernel: Kernel, pairs: Pairs) -> float:
     largest = float(values.max(initial=0.0))
     if not largest <= _LARGEST_VALUE:  # NaN is not
         raise KernelError(_too_large(kernel, largest, pairs))
-    return largest
 
 
 def _too_large(kernel: Kernel, largest: float, pairs: Pairs) -> str:
@@ -145,14 +150,14 @@ def _largest_feature(pairs: Pairs) -> float:
     return max(float(np.abs(table).max(initial=0.0)) for table in tables)
 
 
-def refuse_zero(kernel: Kernel, projected: Kernel, parity: Parity | None, pairs: Pairs) -> None:
-    """Refuse a kernel whose part is zero on all of these pairs: the model would be a constant."""
+def is_zero_on(projected: Kernel, kernel: Kernel, pairs: Pairs) -> bool:
+    """Whether the projection of a kernel is zero on these pairs, up to rounding."""
     for part in (spread_sample(pairs, _VALUE_SAMPLE), pairs):
         size = float(np.abs(kernel.diagonal(part)).max(initial=0.0))
         left = float(np.abs(projected.diagonal(part)).max(initial=0.0))
         if left > max(_SMALLEST_VALUE, _ROUNDING * size):
-            return
-    raise KernelError(_zero_on_data(kernel, parity, pairs))
+            return False
+    return True
 
 
 def _is_opaque(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
@@ -226,7 +231,7 @@ def _check_opaque(kernel: Kernel, parity: Parity, sample: Pairs) -> None:
         raise KernelError(_vanishing(kernel, parity))
 
 
-def _zero_on_data(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> str:
+def zero_on_data(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> str:
     """What is zero, why the data make it so, and what to do."""
     part = {None: "which", Parity.EVEN: "whose even part", Parity.ODD: "whose odd part"}[parity]
     helpful = {
@@ -238,8 +243,8 @@ def _zero_on_data(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> str:
     widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
     return (
         f"got {kernel!r}, {part} is zero for these pairs with {widths} object, symmetric and"
-        f" antisymmetric features of size {_largest_feature(pairs):.1e} at most, so that nothing can be"
-        f" learnt; expected {helpful}: add such columns, multiply tiny ones by a common factor, or"
+        f" antisymmetric features of size {_largest_feature(pairs):.1e} at most, so that the model is a"
+        f" constant; expected {helpful}: add such columns, multiply tiny ones by a common factor, or"
         " choose another kernel."
     )
 
