@@ -189,7 +189,7 @@ def test_the_curve_as_a_picture():
         ({"path_tol": 0.0}, "path_tol"),
         ({"symmetry": "odd"}, "symmetry"),
         ({"cv": "five"}, "expected a splitter"),
-        ({"cv": 1}, "n_splits"),
+        ({"cv": 1}, "expected an integer of at least 2"),
     ],
 )
 def test_refused(options, sentence):

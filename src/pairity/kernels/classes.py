@@ -244,8 +244,8 @@ def zero_on_data(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> str:
     return (
         f"got {kernel!r}, {part} is zero for these pairs with {widths} object, symmetric and"
         f" antisymmetric features of size {_largest_feature(pairs):.1e} at most, so that the model is a"
-        f" constant; expected {helpful}: add such columns, multiply tiny ones by a common factor, or"
-        " choose another kernel."
+        f" constant; expected {helpful}: add such columns, standardise the features, or choose another"
+        " kernel."
     )
 
 
