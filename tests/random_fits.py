@@ -23,6 +23,7 @@ from pairity import (
 )
 from pairity.exceptions import ConvergenceWarning, KernelError
 from pairity.kernels import Gaussian, Polynomial
+from pairity.kernels.standardized import Rescaled
 
 SOLVERS = {
     PairSVC: ("auto", "smo", "chunking", "splitting"),
@@ -130,6 +131,13 @@ def run_one(seed):
     )
 
 
+def _centred(pairs):
+    """Features without their means, which a linear model with a bias cannot see."""
+    tables = pairs.objects, pairs.symmetric
+    objects, even = (table - table.mean(axis=0) for table in tables)
+    return pairs.with_features(objects, even, pairs.antisymmetric)
+
+
 def _true_gap(model, pairs, y, plain, symmetry, strength):
     theta = np.zeros(len(pairs))
     theta[model.support_] = model.dual_coef_
@@ -142,8 +150,11 @@ def _true_gap(model, pairs, y, plain, symmetry, strength):
     if isinstance(model, TransductivePairSVC):
         y = np.where(y == 0.0, model.transduction_, y)
     weights = np.full(len(y), (1.0 if symmetry == "none" else 2.0) * strength)
+    weights[y == 0.0] = 0.0  # undecided: won and lost alike, whatever the decision
     sign = {"symmetric": 1, "antisymmetric": -1, "none": 0}[symmetry]
     bias = symmetry != "antisymmetric" and not isinstance(model, PairRidge)
+    if bias and isinstance(model._model.kernel, Rescaled):  # by no more than a shift
+        pairs = _centred(pairs)
     return objectives(plain, pairs, theta, y, weights, loss, sign=sign, bias=bias).relative_gap
 
 

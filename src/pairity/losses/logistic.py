@@ -99,6 +99,7 @@ class Logistic:
                 odds - float(values.min()) + 1.0,
                 xtol=1e-14,
                 rtol=4.0 * np.finfo(float).eps,
+                maxiter=500,
             )
         )
         return bias, bias
