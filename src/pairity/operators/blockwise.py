@@ -118,8 +118,7 @@ class Blockwise:
         self, rows: NDArray[np.intp], vector: NDArray[np.float64]
     ) -> NDArray[np.longdouble]:
         """Some entries of the product, in extended precision."""
-        used = np.flatnonzero(vector)
-        return precise_product(self.kernel, self.left[rows], self.right[used], vector[used])
+        return precise_product(self.kernel, self.left[rows], self.right, vector)
 
     def diagonal(self) -> NDArray[np.float64]:
         """The diagonal."""

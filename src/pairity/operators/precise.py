@@ -28,6 +28,8 @@ def precise_product(
     kernel: Kernel, left: Pairs, right: Pairs, weights: NDArray[np.float64]
 ) -> NDArray[np.longdouble]:
     """``sum_j K(left_i, right_j) weights_j``, entry by entry, in extended precision."""
+    used = np.flatnonzero(weights)
+    right, weights = right[used], weights[used]
     left = _lifted(left.without_unused_objects())
     total = np.zeros(len(left), dtype=np.longdouble)
     step = max(1, _BLOCK_ENTRIES // max(1, len(left)))
