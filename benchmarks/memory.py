@@ -104,7 +104,7 @@ def rank(name: str, kernel: Any, n_objects: int) -> Any:
 
     def run(pairs: Pairs, margins: np.ndarray, limit: float) -> object:
         model = fit(name, kernel)(pairs, margins, limit)
-        return pairity.ranking.rank_objects(model, _objects(n_objects), n_cycles=5)
+        return pairity.inspection.rank_objects(model, _objects(n_objects), n_cycles=5)
 
     return run
 
@@ -113,7 +113,7 @@ def report(name: str, kernel: Any) -> Any:
     """Fit within the limit, then gather a report."""
 
     def run(pairs: Pairs, margins: np.ndarray, limit: float) -> object:
-        from pairity.report import gather
+        from pairity.app.report import gather
 
         model = fit(name, kernel)(pairs, margins, limit)
         return gather(model, pairs, np.sign(margins))

@@ -102,7 +102,7 @@ def small() -> list[dict]:
             first, second = pairs.first, pairs.second
 
             def ours(pairs=pairs, labels=labels, task=task):
-                PairSVC(task.symmetry, task.kernel, task.C).fit(pairs, labels)
+                PairSVC(task.symmetry, kernel=task.kernel, C=task.C).fit(pairs, labels)
 
             def theirs(pairs=pairs, labels=labels, task=task, first=first, second=second):
                 gram = task.kernel.on_features(pairs.objects, pairs.objects)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from pairity import Pairs
-from pairity.datasets.double_interval import draw_double_intervals
+from pairity.datasets.made import draw_double_intervals
 from pairity.kernels import Gaussian, Kernel, Linear, MetricLearning, Tensor
 from pairity.losses import Loss, Squared, epsilon_insensitive, hinge
 

@@ -21,7 +21,7 @@ from benchmarks.measure import machine
 from benchmarks.systems import CACHE_MB, TOL
 from benchmarks.tasks import Task
 from pairity import PairSVC, PairSVCCV
-from pairity.selection import ObjectKFold, PairKFold
+from pairity.model_selection import ObjectKFold, PairKFold
 
 CS = np.logspace(-3.0, 3.0, 7)
 N_FOLDS = 5
@@ -36,13 +36,14 @@ def seconds(work) -> float:
 def ours(task: Task) -> dict:
     """Single fits at each C, and searches over all of them, in one process that is warm."""
     pairs, labels = task.data()
-    PairSVC(task.symmetry, task.kernel, 1.0).fit(pairs, labels)
+    PairSVC(task.symmetry, kernel=task.kernel, C=1.0).fit(pairs, labels)
     single = [
-        seconds(lambda C=C: PairSVC(task.symmetry, task.kernel, C).fit(pairs, labels)) for C in CS
+        seconds(lambda C=C: PairSVC(task.symmetry, kernel=task.kernel, C=C).fit(pairs, labels))
+        for C in CS
     ]
     searches = {}
     for splitter in (PairKFold(N_FOLDS), ObjectKFold(N_FOLDS)):
-        search = PairSVCCV(task.symmetry, task.kernel, CS, cv=splitter, patience=None)
+        search = PairSVCCV(task.symmetry, kernel=task.kernel, Cs=CS, cv=splitter, patience=None)
         name = type(splitter).__name__
         searches[name] = {"seconds": seconds(lambda s=search: s.fit(pairs, labels))}
         searches[name]["best C"] = search.best_params_["C"]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from pairity import PairDrawClassifier, PairLogistic, Pairs
-from pairity.metrics import ranked_probability_score
+from pairity.model_selection import ranked_probability_score
 
 TEAMS, HOME, THRESHOLD = 60, 0.6, 0.7  # what is planted, to be found again
 
@@ -34,7 +34,7 @@ def main() -> dict[str, float]:
     """Fit two thirds of the games, say what was learnt, score the rest."""
     games, outcome = play(seed=7)
     test = np.random.default_rng(0).random(len(games)) < 1 / 3
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "linear"))
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear"))
     model.fit(games[~test], outcome[~test])
 
     equal = Pairs([[0.0], [0.0]], [0, 0, 0], [1, 1, 1], antisymmetric=[1.0, 0.0, -1.0])

@@ -151,12 +151,12 @@ def run_once(task: Task, seed: int, C: float) -> dict:
     labelled = _draw_labelled(y, rng)
     given = np.where(labelled, y, 0)
     kernel = Gaussian(median_width(pairs, rng))
-    supervised = PairSVC(task.symmetry, kernel, C).fit(pairs[labelled], y[labelled])
-    transductive = TransductivePairSVC(task.symmetry, kernel, C).fit(pairs, given)
+    supervised = PairSVC(task.symmetry, kernel=kernel, C=C).fit(pairs[labelled], y[labelled])
+    transductive = TransductivePairSVC(task.symmetry, kernel=kernel, C=C).fit(pairs, given)
     known = TransductivePairSVC(
-        task.symmetry, kernel, C, positive_fraction=_true_share(task, y[~labelled])
+        task.symmetry, kernel=kernel, C=C, positive_fraction=_true_share(task, y[~labelled])
     ).fit(pairs, given)
-    laplacian = LaplacianPairSVC(task.symmetry, kernel, C, n_neighbors=6).fit(pairs, given)
+    laplacian = LaplacianPairSVC(task.symmetry, kernel=kernel, C=C, n_neighbors=6).fit(pairs, given)
     hidden = ~labelled
     scores = {
         name: model.score(pairs[hidden], y[hidden])

@@ -33,7 +33,8 @@ from pairity.kernels import (
 )
 from pairity.kernels.scaling import Scaling
 from pairity.kernels.standardized import Rescaled
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
+from pairity.solvers import SMO
 
 #: Object, symmetric and antisymmetric features of the pairs of Section 6.
 WIDTHS = (2, 2, 2)
@@ -353,3 +354,14 @@ def theorem_cases(parity):
         for case in trainable_cases(parity)
         if case.name in names or (case.name.startswith(tags) and "function" not in case.name)
     ]
+
+
+def with_smo(options):
+    """Options of an estimator in which those of SMO are gathered in its object."""
+    options = dict(options)
+    names = ("selection", "iterates", "shrinking", "cache_size")
+    gathered = {name: options.pop(name) for name in names if name in options}
+    if gathered:
+        assert options.pop("solver", "smo") == "smo"
+        options["solver"] = SMO(**gathered)
+    return options

@@ -26,26 +26,26 @@ class Objectives:
         return float((self.primal + self.dual) / size) if size else 0.0
 
 
-def _decimals(values):
+def decimals(values):
     return [Decimal(float(value)) for value in values]
 
 
-def _inner(x, z):
+def inner(x, z):
     return sum((p * q for p, q in zip(x, z, strict=True)), Decimal(0))
 
 
 def _value(kernel, x, z):
     name, parameter = kernel
     if name == "polynomial":
-        return _inner(x, z) ** parameter
+        return inner(x, z) ** parameter
     squared = sum(((p - q) ** 2 for p, q in zip(x, z, strict=True)), Decimal(0))
     return (-squared / (2 * Decimal(parameter) ** 2)).exp()
 
 
 def gram(kernel, pairs, sign):
     """Projected Gram matrix on J: ``(K(X, Z) + sign K(X', Z)) / 2``; the plain one for sign 0."""
-    rows = [_decimals(row) for row in np.asarray(pairs.to_rows())]
-    mirrored = [_decimals(row) for row in np.asarray(pairs.swap().to_rows())]
+    rows = [decimals(row) for row in np.asarray(pairs.to_rows())]
+    mirrored = [decimals(row) for row in np.asarray(pairs.swap().to_rows())]
     if not sign:
         return [[_value(kernel, x, z) for z in rows] for x in rows]
     return [
@@ -54,7 +54,7 @@ def gram(kernel, pairs, sign):
     ]
 
 
-def _losses(loss, targets, weights, decisions):
+def losses(loss, targets, weights, decisions):
     total = Decimal(0)
     for y, c, f in zip(targets, weights, decisions, strict=True):
         if loss == "hinge":
@@ -76,7 +76,7 @@ def _entropy(u):
     return u * u.ln() if u > 0 else Decimal(0)
 
 
-def _conjugates(loss, targets, weights, theta):
+def conjugates(loss, targets, weights, theta):
     total = Decimal(0)
     for y, c, t in zip(targets, weights, theta, strict=True):
         if loss == "hinge":
@@ -106,7 +106,7 @@ def _best_bias(loss, targets, weights, values):
         ]
 
     def cost(bias):
-        return _losses(loss, targets, weights, [g + bias for g in values])
+        return losses(loss, targets, weights, [g + bias for g in values])
 
     return min(corners, key=cost)
 
@@ -115,7 +115,7 @@ def _by_thirds(loss, targets, weights, values):
     low, high = -max(values) - 60, -min(values) + 60
 
     def cost(bias):
-        return _losses(loss, targets, weights, [g + bias for g in values])
+        return losses(loss, targets, weights, [g + bias for g in values])
 
     for _ in range(140):
         third = (high - low) / 3
@@ -132,13 +132,13 @@ def objectives(kernel, pairs, theta, targets, weights, loss, *, sign, bias):
         context.prec = DIGITS
         if not isinstance(loss, str):
             loss = Decimal(float(loss))
-        theta, targets, weights = map(_decimals, (theta, targets, weights))
-        values = [_inner(row, theta) for row in gram(kernel, pairs, sign)]
+        theta, targets, weights = map(decimals, (theta, targets, weights))
+        values = [inner(row, theta) for row in gram(kernel, pairs, sign)]
         shift = _best_bias(loss, targets, weights, values) if bias else Decimal(0)
-        quadratic = _inner(theta, values) / 2
+        quadratic = inner(theta, values) / 2
         decisions = [g + shift for g in values]
         return Objectives(
-            quadratic + _losses(loss, targets, weights, decisions),
-            quadratic + _conjugates(loss, targets, weights, theta),
-            _losses(loss, targets, weights, [Decimal(0)] * len(targets)),
+            quadratic + losses(loss, targets, weights, decisions),
+            quadratic + conjugates(loss, targets, weights, theta),
+            losses(loss, targets, weights, [Decimal(0)] * len(targets)),
         )

@@ -36,8 +36,17 @@ from pairity import (
     parity_report,
 )
 from pairity.exceptions import ConvergenceWarning, PairityWarning
-from pairity.explain import contributions, even_odd_parts, influential_pairs, permutation_importance
-from pairity.graphs import prediction_matrix, with_neighbour_means
+from pairity.inspection import (
+    contributions,
+    even_odd_parts,
+    group_objects,
+    hodge_rank,
+    influential_pairs,
+    permutation_importance,
+    rank_objects,
+    rank_observed,
+)
+from pairity.io.graph_predictions import prediction_matrix
 from pairity.kernels import (
     Additive,
     Balanced,
@@ -61,17 +70,20 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
-from pairity.metrics import brier_score, log_loss, ranked_probability_score, reliability_curve
-from pairity.ranking import group_objects, hodge_rank, rank_objects, rank_observed
-from pairity.selection import (
+from pairity.model_selection import (
     ObjectKFold,
     ObjectShuffleSplit,
     PairKFold,
     PairShuffleSplit,
     Repeated,
     TimeSplit,
+    brier_score,
     leakage_report,
+    log_loss,
+    ranked_probability_score,
+    reliability_curve,
 )
+from pairity.pairs import with_neighbour_means
 from pairity.testing import check_pair_kernel
 
 #: Warnings that tell users something: ours, and those that scikit-learn prescribes.
@@ -361,7 +373,7 @@ def learn_partly(rng, pairs):
     y = rng.choice([-1, 0, 1], size=len(pairs))
     if rng.random() < 0.2:
         y = draw_labels(rng, len(pairs))
-    model = learner(draw_symmetry(rng), draw_kernel(rng, pairs), draw_strength(rng))
+    model = learner(draw_symmetry(rng), kernel=draw_kernel(rng, pairs), C=draw_strength(rng))
     use(model.fit(pairs, y, sample_weight=draw_weights(rng, len(pairs))), pairs, y)
 
 
@@ -378,7 +390,7 @@ def draw_folds(rng):
 def search(rng, pairs):
     learner = [PairSVCCV, PairLogisticCV, PairRidgeCV][rng.integers(3)]
     kernel = "auto" if rng.random() < 0.3 else draw_kernel(rng, pairs)
-    model = learner(draw_symmetry(rng), kernel, cv=draw_folds(rng))
+    model = learner(draw_symmetry(rng), kernel=kernel, cv=draw_folds(rng))
     if rng.random() < 0.5:
         strengths = [[1e-12, 1e12], [1.0], 1, 3, [], [0.0], [np.nan], 0][rng.integers(8)]
         name = "alphas" if learner is PairRidgeCV else "Cs"
@@ -391,14 +403,14 @@ def search(rng, pairs):
 
 def calibrate(rng, pairs):
     method = ["sigmoid", "isotonic"][rng.integers(2)]
-    inner = PairSVC(draw_symmetry(rng), draw_kernel(rng, pairs), draw_strength(rng))
+    inner = PairSVC(draw_symmetry(rng), kernel=draw_kernel(rng, pairs), C=draw_strength(rng))
     model = CalibratedPairClassifier(inner, method=method, cv=draw_folds(rng))
     y = draw_labels(rng, len(pairs))
     use(model.fit(pairs, y, sample_weight=draw_weights(rng, len(pairs))), pairs, y)
 
 
 def foresee_draws(rng, pairs):
-    inner = [PairSVR, PairRidge][rng.integers(2)]("antisymmetric", draw_kernel(rng, pairs))
+    inner = [PairSVR, PairRidge][rng.integers(2)]("antisymmetric", kernel=draw_kernel(rng, pairs))
     model = PairDrawClassifier(inner, cv=draw_folds(rng))
     y = rng.integers(-1, 2, size=len(pairs))
     if rng.random() < 0.4:
@@ -453,13 +465,15 @@ def rank(rng, pairs):
         check_values(found.scores)
         str(found)
     else:
-        model = PairSVC("antisymmetric", draw_kernel(rng, pairs))
+        model = PairSVC("antisymmetric", kernel=draw_kernel(rng, pairs))
         model.fit(pairs, draw_labels(rng, len(pairs)))
         str(rank_objects(model, pairs, method=method))
 
 
 def group(rng, pairs):
-    model = PairSVC("symmetric", draw_kernel(rng, pairs)).fit(pairs, draw_labels(rng, len(pairs)))
+    model = PairSVC("symmetric", kernel=draw_kernel(rng, pairs)).fit(
+        pairs, draw_labels(rng, len(pairs))
+    )
     options = {"method": ["average", "connected", "single", "complete"][rng.integers(4)]}
     if rng.random() < 0.5:
         options["threshold"] = [0.0, 1e300, -1e300, np.nan, np.inf][rng.integers(5)]
@@ -471,7 +485,7 @@ def group(rng, pairs):
 def explain(rng, pairs):
     symmetry = draw_symmetry(rng)
     y = draw_labels(rng, len(pairs))
-    model = PairSVC(symmetry, draw_kernel(rng, pairs), draw_strength(rng)).fit(pairs, y)
+    model = PairSVC(symmetry, kernel=draw_kernel(rng, pairs), C=draw_strength(rng)).fit(pairs, y)
     number = int(rng.choice([-1, 0, 1, 5, 1000]))
     str(influential_pairs(model, pairs, number, training=pairs))
     check_values(contributions(model, pairs))
@@ -525,7 +539,7 @@ def graph(rng, pairs):
     symmetry = draw_symmetry(rng)
     prediction_matrix(pairs, draw_targets(rng, len(pairs)), symmetry=symmetry)
     kernel = Diffusion(draw_kernel(rng, pairs), pairs)
-    use(PairSVC(symmetry, kernel).fit(pairs, np.arange(len(pairs)) % 2), pairs, ())
+    use(PairSVC(symmetry, kernel=kernel).fit(pairs, np.arange(len(pairs)) % 2), pairs, ())
 
 
 def rows(rng, pairs):

@@ -27,9 +27,10 @@ class Learner:
     def __repr__(self):
         return self.estimator.__name__
 
-    def fit(self, pairs, seed, *arguments, **options):
+    def fit(self, pairs, seed, symmetry, kernel="gaussian", **options):
         """A model of these pairs and random targets."""
-        return self.estimator(*arguments, **options).fit(pairs, self.targets(seed, len(pairs)))
+        machine = self.estimator(symmetry, kernel=kernel, **options)
+        return machine.fit(pairs, self.targets(seed, len(pairs)))
 
     def of(self, model, pairs):
         """Values of a model."""

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import cases
 from pairity import PairLogistic, PairRidge, Pairs, PairSVC, PairSVR
 from pairity.kernels import Gaussian, Linear, Nystroem, Polynomial, Product
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
 
 LEARNERS = ["svc", "svr", "logistic", "ridge"]
 BOTH = ["symmetric", "antisymmetric"]
@@ -89,9 +89,9 @@ def learner(kind, symmetry, kernel, strength=1.0, **options):
     """One of the four estimators; ridge regression with a constant."""
     if kind == "ridge":
         options = {"fit_intercept": True, **options}
-        return PairRidge(symmetry, kernel, alpha=1.0 / strength, **options)
+        return PairRidge(symmetry, kernel=kernel, alpha=1.0 / strength, **options)
     types = {"svc": PairSVC, "svr": PairSVR, "logistic": PairLogistic}
-    return types[kind](symmetry, kernel, C=strength, **options)
+    return types[kind](symmetry, kernel=kernel, C=strength, **options)
 
 
 def some_pairs(seed=1, n=60, m=14, group=False):

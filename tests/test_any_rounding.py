@@ -18,17 +18,17 @@ import cases
 import pairity
 from learners import LEARNERS
 from pairity import CalibratedPairClassifier, PairDrawClassifier, PairLogistic, Pairs, PairSVC
-from pairity.explain import contributions
+from pairity.inspection import contributions
 from pairity.kernels import Additive, DirectSum, Gaussian, Linear, Nystroem, OddPart, Polynomial
 from pairity.kernels import Product as ProductKernel
-from pairity.kernels.powers import whole_power
-from pairity.parity import SYMMETRIES
-from pairity.probabilities import (
+from pairity.kernels.features import whole_power
+from pairity.losses.probabilities import (
     three_log_probabilities,
     three_probabilities,
     two_log_probabilities,
     two_probabilities,
 )
+from pairity.pairs.parity import SYMMETRIES
 
 BOTH = ["symmetric", "antisymmetric"]
 SOURCES = Path(pairity.__file__).parent
@@ -58,11 +58,9 @@ def blur(function):
 BLURRED = (
     "kernels.elementary",
     "kernels.features",
-    "probabilities",
-    "losses.logistic",
-    "calibration.draws",
-    "calibration.isotonic",
-    "calibration.sigmoid",
+    "losses.probabilities",
+    "losses.smooth",
+    "model_selection.curves",
 )
 VENDORS = ("exp", "expm1", "log", "logaddexp", "sinh")
 
@@ -82,10 +80,14 @@ def any_rounding(monkeypatch):
     for module in BLURRED:
         monkeypatch.setattr(f"pairity.{module}.np", BlurredNumPy())
     expit = blur(scipy.special.expit)
-    for module in ("probabilities", "losses.logistic", "calibration.sigmoid", "calibration.draws"):
+    for module in (
+        "losses.probabilities",
+        "losses.smooth",
+        "model_selection.curves",
+    ):
         monkeypatch.setattr(f"pairity.{module}.expit", expit)
     products = blur(pairity.kernels.features.inner_products)
-    for module in ("features", "elementary", "constructions", "landmark_features"):
+    for module in ("features", "elementary", "constructions", "landmarks"):
         monkeypatch.setattr(f"pairity.kernels.{module}.inner_products", products)
     monkeypatch.setattr("pairity.kernels.features.cdist", blur(pairity.kernels.features.cdist))
 
@@ -122,7 +124,7 @@ CASES = [
 @pytest.mark.parametrize(("symmetry", "case"), CASES, ids=repr)
 def test_decisions_of_every_kernel(symmetry, case, any_rounding):
     train = cases.random_pairs(1, n=40, m=12)
-    model = PairSVC(symmetry, case.kernel).fit(train, cases.random_labels(1, 40))
+    model = PairSVC(symmetry, kernel=case.kernel).fit(train, cases.random_labels(1, 40))
     assert_law(model.decision_function, some_pairs(), symmetry)
     assert_law(lambda pairs: contributions(model, pairs), some_pairs(), symmetry)
 
@@ -138,7 +140,7 @@ def test_decisions_of_every_learner(symmetry, learner, any_rounding):
 def test_decisions_of_low_rank_models(symmetry, any_rounding):
     kernel = Nystroem(ProductKernel(Gaussian(1.0)), 6) + Additive(Linear()) + Linear()
     train = cases.random_pairs(1, n=40, m=12)
-    model = PairLogistic(symmetry, kernel).fit(train, cases.random_labels(1, 40))
+    model = PairLogistic(symmetry, kernel=kernel).fit(train, cases.random_labels(1, 40))
     assert not hasattr(model, "support_")
     assert_law(model.decision_function, some_pairs(), symmetry)
 
@@ -149,7 +151,7 @@ def test_calibrated_probabilities(symmetry, method, any_rounding):
     train = cases.random_pairs(1, n=60, m=12)
     one, other = train.objects[train.first, 0], train.objects[train.second, 0]
     labels = np.where((one - other if symmetry == "antisymmetric" else one * other) > 0.0, 1, -1)
-    model = CalibratedPairClassifier(PairSVC(symmetry, "gaussian"), method=method)
+    model = CalibratedPairClassifier(PairSVC(symmetry, kernel="gaussian"), method=method)
     model.fit(train, labels)
     pairs = some_pairs()
     rows = np.random.default_rng(0).random(len(pairs)) < 0.5
@@ -164,7 +166,9 @@ def test_calibrated_probabilities(symmetry, method, any_rounding):
 def test_win_draw_and_loss(any_rounding):
     train = cases.random_pairs(1, n=60, m=12)
     outcomes = np.random.default_rng(1).integers(-1, 2, size=60)
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "gaussian")).fit(train, outcomes)
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="gaussian")).fit(
+        train, outcomes
+    )
     pairs = some_pairs()
     for ask in (model.predict_proba, model.predict_log_proba):
         assert np.array_equal(ask(pairs.swap()), ask(pairs)[:, ::-1])

@@ -12,45 +12,16 @@ import pairity
 PACKAGE = Path(pairity.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-#: What a part of the package may import from, by its own name: data flows from left to right.
-#: Parts that are not listed (command line, reproduction of the paper, ...) stand outside the core:
-#: they may import anything, and nothing in the core may import them.
-LAYERS = [
-    {
-        "_version",
-        "compiled",
-        "exceptions",
-        "memory",
-        "parity",
-        "probabilities",
-        "progress",
-        "threads",
-        "validation",
-    },
-    {"distinct", "_frames", "_graphs", "_graph_tables", "_rows"},
-    {"metrics"},
-    {"pairs"},
-    {"derived", "orientation"},
-    {"transform"},
-    {"graphs"},
-    {"kernels"},
-    {"operators"},
-    {"losses"},
-    {"solvers"},
-    {"lowrank"},
-    {"distributed"},
-    {"model"},
-    {"selection"},
-    {"ranking"},
-    {"estimators"},
-    {"explain"},
-    {"evidence"},
-    {"calibration"},
-    {"tuning"},
-    {"files"},
-]
-#: ``testing`` is for users' kernels: it sits beside operators and needs kernels alone.
-BESIDE = {"testing": "operators"}
+#: Five layers, each a list of its parts from the lowest to the highest: a part imports from parts
+#: before it alone.
+LAYERS = {
+    "data": ["_version", "exceptions", "runtime", "pairs"],
+    "mathematics": ["losses", "kernels", "operators", "testing"],
+    "optimisation": ["solvers", "training"],
+    "models": ["estimators", "distributed", "model_selection", "inspection"],
+    "application": ["io", "datasets", "app", "__main__"],
+}
+ORDER = [part for parts in LAYERS.values() for part in parts]
 
 
 def part_of(module):
@@ -78,33 +49,25 @@ def imports_of(path):
                 yield from names
 
 
-def rank(part):
-    for place, layer in enumerate(LAYERS):
-        if BESIDE.get(part, part) in layer:
-            return place
-    return None
-
-
-CORE = [path for path in FILES if rank(part_of(module_name(path))) is not None]
-
-
-@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(PACKAGE)))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_go_one_way(path):
     mine = part_of(module_name(path))
+    if mine is None:
+        return  # the package itself names everything, and loads it on first use
     for imported in imports_of(path):
         theirs = part_of(imported)
-        if theirs == mine:
-            continue
-        assert rank(theirs) is not None, f"{path.name} of the core imports {imported}"
-        assert rank(theirs) <= rank(mine), f"{path.name} imports {imported}, which comes later"
-        if rank(theirs) == rank(mine):
-            assert rank(mine) <= 1 or mine in BESIDE, f"{mine} and {theirs} import one another"
+        if theirs not in (None, mine):
+            later = f"{path.name} imports {imported}, which comes later"
+            assert ORDER.index(theirs) < ORDER.index(mine), later
 
 
-def test_all_parts_of_the_core_are_there():
-    parts = {part_of(module_name(path)) for path in CORE}
-    assert parts >= {"pairs", "kernels", "operators", "losses", "solvers", "estimators", "model"}
-    assert len(CORE) > 25
+def test_every_part_has_its_layer():
+    assert {part_of(module_name(path)) for path in FILES} == {None, *ORDER}
+
+
+def test_file_names_occur_once():
+    names = [path.stem for path in FILES if path.stem != "__init__"]
+    assert sorted(names) == sorted(set(names))
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -10,12 +10,12 @@ import numba
 import pytest
 
 import pairity
-from pairity.compiled import njit
+from pairity.runtime.compiled import njit
 
 CODE = """
 import numpy as np
 import pairity
-from pairity.operators._gather_loops import _is_tensor
+from pairity.operators._operator_loops import _is_tensor
 pairity.PairSVC, pairity.PairRidge  # imports all loops
 print(pairity.__file__, _is_tensor._cache.cache_path, _is_tensor(np.zeros((1, 4))))
 """

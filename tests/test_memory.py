@@ -1,23 +1,29 @@
 """The memory limit: budgets, what is done where it is short, and peaks of whole fits."""
 
 import json
+import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cases
-from pairity import PairRidge, Pairs, PairSVC
+from pairity import PairRidge, PairRidgeCV, Pairs, PairSVC
+from pairity.estimators.unwrap import limit_of
 from pairity.exceptions import PairityWarning
+from pairity.inspection import rank_objects
 from pairity.kernels import Additive, Gaussian, MetricLearning, Product
-from pairity.memory import Budget, limit_of, megabytes_of
+from pairity.losses import hinge
+from pairity.model_selection import search
+from pairity.model_selection.families import kernel_columns, plan_landmarks
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.restricted import Resident
-from pairity.ranking import rank_objects
-from pairity.tuning.room import kernel_columns, plan_landmarks
+from pairity.runtime.memory import Budget, megabytes_of
+from pairity.solvers.chunking import Block, polish
 
 ROOT = Path(__file__).resolve().parent.parent
 SUM = Additive(Gaussian(1.3)) + Product(Gaussian(0.7))
@@ -40,10 +46,81 @@ def test_budget_counts_bytes():
 
 def test_limit_of_what_is_inside():
     class Around:
-        steps = [("last", PairSVC(memory_limit=7.0))]
+        steps = [("last", PairSVC("symmetric", memory_limit=7.0))]
 
     assert limit_of(Around()) == 7.0
-    assert limit_of(PairSVC()) is None
+    assert limit_of(PairSVC("symmetric")) is None
+
+
+#: Arrays of 8 MB between small ones that stay; the C library keeps what was freed between them.
+SCATTERED = """
+import numpy as np
+from benchmarks.memory import _resident
+from pairity.runtime.memory import give_back
+np.ones(2_500_000)
+large = [(np.ones(1_000_000), np.ones(50_000)) for _ in range(20)]
+small = [pair[1] for pair in large]
+del large
+kept = _resident()
+give_back()
+print(kept - _resident())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library of Linux")
+def test_what_was_freed_is_given_back():
+    """The settings of the C library are given, since Dask changes those of its own process."""
+    settings = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**30)}
+    environment = {**os.environ, **settings, "GLIBC_TUNABLES": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", SCATTERED],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(done.stdout) > 100.0
+
+
+def test_a_search_gives_back_what_each_stage_freed(monkeypatch):
+    """Between the choice of a kernel, the folds and the fit that is kept."""
+    calls = []
+    monkeypatch.setattr(search, "give_back", lambda: calls.append("search"))
+    path = "pairity.model_selection.held_out_path.give_back"
+    monkeypatch.setattr(path, lambda: calls.append("path"))
+    pairs = cases.distinct_pairs(3, n=40, m=30)
+    PairRidgeCV("symmetric", alphas=2, cv=2).fit(pairs, np.arange(40.0))
+    assert [calls[0], calls[1], calls[-1]] == ["search", "path", "search"]
+
+
+def peak_of(work):
+    """Megabytes that some work adds at its peak, of arrays alone."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1] / 1e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_polish_holds_one_matrix_beside_that_of_its_block():
+    n, rng = 1000, np.random.default_rng(0)
+    gram = np.eye(n) + 0.1 / n
+    loss = hinge(np.where(rng.random(n) < 0.5, 1.0, -1.0), np.full(n, 10.0))
+    block = Block(gram, np.zeros(n), loss, None)
+    assert polish(block, loss.above) is not None
+    assert peak_of(lambda: polish(block, loss.above)) < 1.5 * gram.nbytes / 1e6
+
+
+def test_single_precision_is_widened_some_rows_at_a_time():
+    pairs = cases.distinct_pairs(3, n=1500, m=60)
+    operator = PairOperator(SUM, pairs)
+    rounded = Resident(operator, np.float32)
+    vector = np.random.default_rng(0).normal(size=1500)
+    assert peak_of(lambda: rounded.product(vector)) < 0.3 * rounded.megabytes
+    vector[700:] = 0.0
+    assert peak_of(lambda: rounded.product(vector)) < 0.3 * rounded.megabytes
 
 
 @pytest.mark.parametrize("kernel", [SUM, MetricLearning(Gaussian(1.1))], ids=str)
@@ -83,7 +160,7 @@ def test_objects_that_do_not_fit_give_the_same_model():
     ring = Pairs(objects, np.arange(300), (np.arange(300) + 1) % 300)
     y = np.where(objects[ring.first, 0] > objects[ring.second, 0], 1, -1)
     ample, tight = (
-        PairSVC("antisymmetric", Gaussian(1.0), tol=1e-8, memory_limit=limit).fit(ring, y)
+        PairSVC("antisymmetric", kernel=Gaussian(1.0), tol=1e-8, memory_limit=limit).fit(ring, y)
         for limit in (1000.0, 1.0)
     )
     assert tight.certificate_.holds
@@ -109,8 +186,8 @@ def test_columns_through_some_objects(monkeypatch):
     pairs = cases.distinct_pairs(3, n=40, m=30)
     basis = pairs[:9].without_unused_objects()
     plain = kernel_columns(SUM, pairs, basis, 2.0, np.float64)
-    monkeypatch.setattr("pairity.tuning.room._FEW_MEGABYTES", 0.0)
-    monkeypatch.setattr("pairity.tuning.room._PAIRS_AT_A_TIME", 7)
+    monkeypatch.setattr("pairity.model_selection.families._FEW_MEGABYTES", 0.0)
+    monkeypatch.setattr("pairity.model_selection.families._PAIRS_AT_A_TIME", 7)
     parts = kernel_columns(SUM, pairs, basis, 2.0, np.float32)
     np.testing.assert_allclose(parts, plain, atol=1e-6)
     expected = 2.0 * PairOperator(SUM, pairs).block(slice(None), slice(None))[:, :9]
@@ -119,7 +196,7 @@ def test_columns_through_some_objects(monkeypatch):
 
 def test_too_many_pairs_to_rank_are_refused():
     pairs = Pairs.complete(np.arange(6.0)[:, np.newaxis])
-    model = PairSVC("antisymmetric", "linear", memory_limit=40.0).fit(pairs, np.full(15, -1))
+    model = PairSVC("antisymmetric", kernel="linear", memory_limit=40.0).fit(pairs, np.full(15, -1))
     assert rank_objects(model, np.arange(50.0)[:, np.newaxis]).ranks[0] == 50
     with pytest.raises(MemoryError, match=r"499500 pairs to compare need about 5.* fewer objects"):
         rank_objects(model, np.zeros((1000, 1)))
@@ -127,7 +204,9 @@ def test_too_many_pairs_to_rank_are_refused():
 
 def test_dense_ridge_that_does_not_fit_is_refused():
     pairs = cases.distinct_pairs(3, n=100, m=30)
-    model = PairRidge("antisymmetric", SUM, solver="dense", memory_limit=0.3, leave_one_out=True)
+    model = PairRidge(
+        "antisymmetric", kernel=SUM, solver="dense", memory_limit=0.3, leave_one_out=True
+    )
     with pytest.raises(MemoryError, match=r"matrices of 100 pairs need .* solver='cg'"):
         model.fit(pairs, np.ones(100))
 

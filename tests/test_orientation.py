@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import cases
 from pairity import Pairs
-from pairity.orientation import Orientation
-from pairity.parity import Parity
+from pairity.pairs.orientation import Orientation
+from pairity.pairs.parity import Parity
 
 
 def some_pairs(seed):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pairity.probabilities import (
+from pairity.losses.probabilities import (
     three_log_probabilities,
     three_probabilities,
     two_probabilities,

@@ -33,7 +33,7 @@ from sklearn import metrics
 
 from pairity import Pairs
 from pairity.datasets import make_tournament
-from pairity.selection import PairKFold, leakage_report
+from pairity.model_selection import PairKFold, leakage_report
 
 #: Settings for each method in these tests.
 FEW = 2

@@ -40,7 +40,7 @@ def test_train_choices():
     pairs = Pairs.from_rows(rows)
     assert pairs.n_objects < 2 * len(rows)
     decided = pairs.first != pairs.second  # two equal offers have no better one
-    model = PairSVC("antisymmetric", "linear", C=1.0).fit(pairs[decided], y[decided])
+    model = PairSVC("antisymmetric", kernel="linear", C=1.0).fit(pairs[decided], y[decided])
     assert model.certificate_.holds
     assert model.intercept_ == 0.0
     assert model.score(pairs, y) == pytest.approx(0.697, abs=0.015)

@@ -86,17 +86,17 @@ def test_every_public_name_is_in_the_reference():
 
 def test_every_public_module_has_a_page():
     package = Path(pairity.__file__).parent
-    outside_the_library = {"cli", "demo", "reproduce", "tables"}
+    outside_the_library = {"app"}
     # for those who work on Pairity
-    inside = {"estimators", "losses", "lowrank", "operators", "solvers"}
+    inside = {"losses", "operators", "runtime", "solvers", "training"}
     folders = {path.parent.name for path in package.glob("*/__init__.py")}
     assert folders - outside_the_library - inside <= set(docstrings.MODULES)
 
 
 def test_roles_become_links_or_code():
     text = "As :class:`~pairity.PairSVC`, :func:`save`, :meth:`fit` and :mod:`pairity.losses`."
-    assert docstrings.as_markdown(text, "pairity.files.store.load") == (
-        "As [`PairSVC`][pairity.PairSVC], [`save`][pairity.files.save], `fit` and `pairity.losses`."
+    assert docstrings.as_markdown(text, "pairity.io.store.load") == (
+        "As [`PairSVC`][pairity.PairSVC], [`save`][pairity.io.save], `fit` and `pairity.losses`."
     )
 
 
@@ -224,7 +224,7 @@ def site(tmp_path_factory):
 def test_the_built_site_is_whole(site):
     assert list(outside.outside(site)) == []
     text = re.sub("<[^>]+>", "", (site / "add-a-kernel.html").read_text(encoding="utf-8"))
-    assert "class Identity(Kernel)" in text
+    assert "class Identity(" in text
     assert (site / "experiments" / "results" / "graphs.png").exists()
     pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
     assert str(ROOT) not in "".join(pages)

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from pairity.threads import get_thread_count, run_in_ranges, run_together, stop_if_abandoned
+from pairity.runtime.threads import get_thread_count, run_in_ranges, run_together, stop_if_abandoned
 
 
 def test_count_set_wins(threads, monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairity.validation import check_choice, check_positive
+from pairity.runtime.validation import check_choice, check_positive
 
 
 @pytest.mark.parametrize("value", [1, 0.5, np.float32(2.0), np.int64(3)])

@@ -14,12 +14,13 @@ import pandas as pd
 import psutil
 
 from benchmarks.scale.data import Tournament
-from pairity import Pairs, PairSVC
+from pairity import Pairs, PairSVC, distributed
 from pairity.distributed import PairDataset, write_predictions
-from pairity.distributed.train import Job, assemble, survey
+from pairity.distributed.survey import survey
+from pairity.distributed.train import Job, assemble
 from pairity.kernels import Gaussian, Nystroem, Product
-from pairity.losses.compact import LossRecipe
-from pairity.parity import Parity
+from pairity.losses.smoothed import LossRecipe
+from pairity.pairs.parity import Parity
 
 MEMORY = "1.5GB"
 N_FILES = 20
@@ -122,7 +123,9 @@ def whole_fit(client, folder: Path, kernel, C: float, tol: float) -> dict:
     data = dataset(folder, N_FILES).using(client)
     with Memory(client) as memory:
         started = time.perf_counter()
-        model = PairSVC("antisymmetric", kernel, C, tol=tol, verbose=True).fit(data, "won")
+        model = distributed.fit(
+            PairSVC("antisymmetric", kernel=kernel, C=C, tol=tol, verbose=True), data, "won"
+        )
         fitted = time.perf_counter()
         with tempfile.TemporaryDirectory() as target:
             files = write_predictions(model, data, Path(target) / "predictions")
@@ -148,8 +151,8 @@ def against_one_process(client, folder: Path, kernel, tournament: Tournament) ->
     first, second, won = (table[name].to_numpy() for name in ("a", "b", "won"))
     pairs = Pairs(tournament.objects, first, second)
     fitted = kernel.fitted_to(pairs[:50_000])
-    far = PairSVC("antisymmetric", fitted, C, tol=1e-3).fit(data, "won")
-    near = PairSVC("antisymmetric", fitted, C, tol=1e-3).fit(pairs, won)
+    far = distributed.fit(PairSVC("antisymmetric", kernel=fitted, C=C, tol=1e-3), data, "won")
+    near = PairSVC("antisymmetric", kernel=fitted, C=C, tol=1e-3).fit(pairs, won)
     test = Pairs(tournament.objects, *tournament.draw(100_000, 10_001)[:2])
     one, two = far.decision_function(test), near.decision_function(test)
     return {

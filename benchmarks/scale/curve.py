@@ -22,7 +22,7 @@ def run() -> dict:
     exact_kernel = Product(Gaussian(SIGMA))
     found: dict = {"ranks": []}
     for rank in RANKS:
-        model = PairSVC("antisymmetric", Product(Nystroem(Gaussian(SIGMA), rank)), C)
+        model = PairSVC("antisymmetric", kernel=Product(Nystroem(Gaussian(SIGMA), rank)), C=C)
         started = time.perf_counter()
         model.fit(pairs, won)
         found["ranks"].append(
@@ -36,7 +36,7 @@ def run() -> dict:
         )
         print(found["ranks"][-1], flush=True)
     # a tenth of all pairs: splitting was quicker than chunking, which auto would take
-    model = PairSVC("antisymmetric", exact_kernel, C, solver="splitting", tol=1e-2)
+    model = PairSVC("antisymmetric", kernel=exact_kernel, C=C, solver="splitting", tol=1e-2)
     started = time.perf_counter()
     model.fit(pairs, won)
     found["exact"] = {

@@ -28,9 +28,9 @@ def ours(tournament: Tournament, rank: int) -> dict:
     from pairity.kernels import Gaussian, Nystroem, Product
 
     first, second, won = tournament.draw(N_PAIRS, 0)
-    model = PairSVC("antisymmetric", Product(Nystroem(Gaussian(SIGMA), rank)), C, tol=1e-3)
+    model = PairSVC("antisymmetric", kernel=Product(Nystroem(Gaussian(SIGMA), rank)), C=C, tol=1e-3)
     small = Pairs(tournament.objects, first[:2000], second[:2000])
-    PairSVC("antisymmetric", model.kernel, C).fit(small, won[:2000])  # compiled code
+    PairSVC("antisymmetric", kernel=model.kernel, C=C).fit(small, won[:2000])  # compiled code
     started = time.perf_counter()
     model.fit(Pairs(tournament.objects, first, second), won)
     fitted = time.perf_counter()

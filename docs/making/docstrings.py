@@ -20,7 +20,7 @@ except ImportError:  # comes with the docs extra; the functions below do without
     Extension = object
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "pairity"
-_ROLE = re.compile(r":(?:class|func|meth|mod|attr):`(~?)([\w.]+)`")
+_ROLE = re.compile(r":(class|func|meth|mod|attr):`(~?)([\w.]+)`")
 _BORDER = re.compile(r"=+(?: +=+)+")
 _SECTION = re.compile(r"^(\w+)\n-+\n", flags=re.MULTILINE)
 _ENTRY = re.compile(r"^(\S[^\n]*)\n?((?:(?:[ ]+[^\n]*)?(?:\n|$))*)", flags=re.MULTILINE)
@@ -41,9 +41,10 @@ def as_markdown(text: str, path: str = "pairity") -> str:
 
 
 def _link(found: re.Match[str], path: str) -> str:
-    short, name = found.groups()
+    role, short, name = found.groups()
     shown = name.rsplit(".", 1)[-1] if short else name
-    target = target_of(name, path)
+    # a method without its class is one of the class that is described
+    target = None if role == "meth" and "." not in name else target_of(name, path)
     return f"[`{shown}`][{target}]" if target else f"`{shown}`"
 
 
@@ -72,20 +73,15 @@ ON_FIRST_PAGE = (
 )
 #: Modules with a page.
 MODULES = (
+    "pairs",
     "kernels",
-    "tuning",
-    "calibration",
-    "metrics",
-    "selection",
-    "ranking",
-    "transform",
-    "explain",
-    "evidence",
-    "report",
-    "graphs",
+    "estimators",
+    "model_selection",
+    "inspection",
+    "app.report",
     "distributed",
+    "io",
     "datasets",
-    "files",
     "testing",
     "exceptions",
 )
@@ -106,8 +102,8 @@ def shown_names() -> dict[str, str]:
 
 def exported(module: str) -> list[str]:
     """``__all__`` of a module, read and not imported."""
-    path = PACKAGE / module / "__init__.py" if module else PACKAGE / "__init__.py"
-    path = path if path.exists() else PACKAGE / f"{module}.py"
+    folder = PACKAGE / module.replace(".", "/")
+    path = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))

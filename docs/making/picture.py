@@ -53,7 +53,9 @@ def swap_errors() -> dict[str, np.ndarray]:
     both = np.vstack([train.to_rows(), train.swap().to_rows()])
     doubled = CalibratedClassifierCV(SVC(gamma=0.5 / SIGMA**2, C=1.0), cv=5)
     doubled.fit(both, np.concatenate([y, -y]))
-    ours = CalibratedPairClassifier(PairSVC("antisymmetric", Gaussian(SIGMA), C=1.0)).fit(train, y)
+    ours = CalibratedPairClassifier(PairSVC("antisymmetric", kernel=Gaussian(SIGMA), C=1.0)).fit(
+        train, y
+    )
     there, back = (doubled.predict_proba(part.to_rows())[:, 1] for part in (test, test.swap()))
     mine, mine_back = (ours.predict_proba(part)[:, 1] for part in (test, test.swap()))
     return {"scikit-learn": there + back - 1.0, "pairity": mine + mine_back - 1.0}

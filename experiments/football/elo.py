@@ -17,8 +17,8 @@ from itertools import product
 import numpy as np
 
 from experiments.football.matches import Matches
-from pairity.calibration.draws import DrawModel, fit_draws
-from pairity.metrics import log_loss
+from pairity.model_selection import log_loss
+from pairity.model_selection.curves import DrawModel, fit_draws
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from pairity.metrics import ReliabilityCurve, plot_reliability
+from pairity.model_selection import ReliabilityCurve, plot_reliability
 
 
 def draw(results: dict, path: Path) -> None:

@@ -12,7 +12,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from experiments.football.matches import Matches
 from pairity import PairDrawClassifier, PairLogistic, PairRidge, Pairs, PairSVC
-from pairity.selection import TimeSplit
+from pairity.model_selection import TimeSplit
 
 #: Slope and threshold are fitted to scores of games later than those that a fold trained on.
 FOLDS = TimeSplit(3)
@@ -112,10 +112,10 @@ def machines(kind: str, identities: Sequence[float] = IDENTITIES) -> list[Ours]:
 
     def estimator(penalty: float) -> Any:
         if kind == "logistic":
-            return PairLogistic("antisymmetric", "linear", C=penalty)
+            return PairLogistic("antisymmetric", kernel="linear", C=penalty)
         if kind == "hinge":
-            return PairSVC("antisymmetric", "linear", C=penalty)
-        return PairRidge("antisymmetric", "linear", alpha=1.0 / penalty)
+            return PairSVC("antisymmetric", kernel="linear", C=penalty)
+        return PairRidge("antisymmetric", kernel="linear", alpha=1.0 / penalty)
 
     return [Ours(estimator(penalty), identity) for identity in identities for penalty in PENALTIES]
 

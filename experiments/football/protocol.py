@@ -21,8 +21,8 @@ from experiments.football.features import odd_features
 from experiments.football.forecasters import Ours, Table, machines, trees
 from experiments.football.matches import Matches, read_matches
 from pairity import Pairs
-from pairity.metrics import log_loss, ranked_probability_score, reliability_curve
-from pairity.threads import set_thread_count
+from pairity.model_selection import log_loss, ranked_probability_score, reliability_curve
+from pairity.runtime.threads import set_thread_count
 
 #: What others are compared with: the strongest forecaster without machine learning.
 REFERENCE = "Elo with goal margins"

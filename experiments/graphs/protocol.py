@@ -14,7 +14,7 @@ from experiments.graphs.candidates import CANDIDATES, Candidate, described
 from experiments.graphs.known import Draw, Known, Task
 from pairity import PairSVC
 from pairity.kernels import Kernel
-from pairity.selection import PairKFold, PairShuffleSplit
+from pairity.model_selection import PairKFold, PairShuffleSplit
 
 #: The grid of C, the same for every kernel.
 PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -116,7 +116,7 @@ def decide(
 ) -> list[np.ndarray]:
     """Decision values of some pairs, for each C."""
     learned, labels, asked = seen.pairs[seen.rows], seen.labels[seen.rows], seen.pairs[rows]
-    machines = (PairSVC(seen.symmetry, kernel, C).fit(learned, labels) for C in penalties)
+    machines = (PairSVC(seen.symmetry, kernel=kernel, C=C).fit(learned, labels) for C in penalties)
     return [machine.decision_function(asked) for machine in machines]
 
 

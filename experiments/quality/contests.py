@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.quality.task import Task
 from pairity import Pairs
-from pairity.selection import TimeSplit
+from pairity.model_selection import TimeSplit
 
 #: Football: decided matches kept (the latest), Elo step, points that playing at home is worth.
 MATCHES, STEP, HOME = 4000, 40.0, 100.0

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 
 from experiments.quality.task import Task
 from pairity import Pairs
-from pairity.selection import ObjectKFold, ObjectShuffleSplit
+from pairity.model_selection import ObjectKFold, ObjectShuffleSplit
 
 #: Pairs drawn of each alphabet and kind (same, different), and of digits (same, different).
 PER_ALPHABET, DIGIT_PAIRS = 400, (4000, 9000)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.quality.task import Task
 from pairity import Pairs
-from pairity.selection import ObjectKFold, PairKFold
+from pairity.model_selection import ObjectKFold, PairKFold
 
 #: Routes kept, and as many pairs without one.
 ROUTES = 3500

@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes
 from experiments.quality.task import Task
 from pairity import Pairs
 from pairity.datasets import load_train_choice
-from pairity.selection import ObjectKFold, ObjectShuffleSplit, PairKFold
+from pairity.model_selection import ObjectKFold, ObjectShuffleSplit, PairKFold
 
 #: Pairs of patients drawn, once.
 PATIENT_PAIRS = 12_000

@@ -17,7 +17,7 @@ from experiments.quality.text import (
 )
 from pairity import Pairs
 from pairity.datasets import load_restaurants
-from pairity.selection import ObjectKFold, PairKFold, Repeated
+from pairity.model_selection import ObjectKFold, PairKFold, Repeated
 
 #: Citations: matches and others drawn, matches of one paper at most, records of which fields.
 CITATIONS, PER_PAPER = (2500, 15_000), 100

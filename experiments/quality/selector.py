@@ -19,10 +19,10 @@ import numpy as np
 from experiments.quality.task import Task
 from experiments.quality.tasks import load_tasks
 from pairity.kernels.scaling import Scaling
-from pairity.parity import SYMMETRIES, Parity
-from pairity.tuning.combination import choose_combination, fit_families
-from pairity.tuning.criteria import CrossEntropy
-from pairity.tuning.landmarks import LandmarkRidge
+from pairity.model_selection.combination import choose_combination, fit_families
+from pairity.model_selection.landmark_ridge import LandmarkRidge
+from pairity.model_selection.scoring import CrossEntropy
+from pairity.pairs.parity import SYMMETRIES, Parity
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 #: Pairs in whose kernel functions models are expanded.

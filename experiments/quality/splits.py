@@ -14,7 +14,7 @@ Split = tuple[Rows, Rows]
 
 
 class Splits(BaseCrossValidator):
-    """The first or the latest ``number`` splits of a splitter of :mod:`pairity.selection`.
+    """The first or the latest ``number`` splits of a splitter of :mod:`pairity.model_selection`.
 
     With ``same_share`` the class that is too many among test pairs is thinned at random until
     they have the share of positive labels of what is split (of the training pairs, where those

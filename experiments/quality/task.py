@@ -42,7 +42,7 @@ class Task:
     y : ndarray of shape (n,)
         Labels +1 and -1.
     outer, inner : splitter
-        Splitters of :mod:`pairity.selection`; ``inner`` acts on the training pairs alone.
+        Splitters of :mod:`pairity.model_selection`; ``inner`` acts on the training pairs alone.
     why : str
         Why this split does not leak.
     features : str

@@ -6,27 +6,26 @@ Start with :class:`Pairs` (the data), :mod:`pairity.kernels` (what is similar to
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairity._version import __version__
+from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
-    from pairity.calibration.classifier import CalibratedPairClassifier
-    from pairity.calibration.draw_classifier import PairDrawClassifier
+    from pairity.estimators.derived_features import DerivedFeatures
     from pairity.estimators.laplacian import LaplacianPairSVC
     from pairity.estimators.logistic import PairLogistic
+    from pairity.estimators.object_transformer import ObjectTransformer
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.svc import PairSVC
     from pairity.estimators.svr import PairSVR
     from pairity.estimators.transductive import TransductivePairSVC
-    from pairity.evidence.report import parity_report
-    from pairity.files.store import load, save
-    from pairity.pairs import Pairs
-    from pairity.transform.derived_columns import DerivedFeatures
-    from pairity.transform.object_transformer import ObjectTransformer
-    from pairity.tuning.classifiers import PairLogisticCV, PairSVCCV
-    from pairity.tuning.regression import PairRidgeCV
+    from pairity.inspection.which_symmetry import parity_report
+    from pairity.io.store import load, save
+    from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
+    from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
+    from pairity.model_selection.ridge_search import PairRidgeCV
+    from pairity.pairs.data import Pairs
 
 __all__ = [
     "CalibratedPairClassifier",
@@ -51,48 +50,41 @@ __all__ = [
 
 #: Public names and the modules that hold them; loaded on first use to keep the import cheap.
 _HOMES = {
-    "CalibratedPairClassifier": "pairity.calibration.classifier",
-    "DerivedFeatures": "pairity.transform.derived_columns",
-    "LaplacianPairSVC": "pairity.estimators.laplacian",
-    "ObjectTransformer": "pairity.transform.object_transformer",
-    "PairDrawClassifier": "pairity.calibration.draw_classifier",
-    "PairLogisticCV": "pairity.tuning.classifiers",
-    "PairLogistic": "pairity.estimators.logistic",
-    "PairRidgeCV": "pairity.tuning.regression",
-    "PairRidge": "pairity.estimators.ridge",
-    "PairSVCCV": "pairity.tuning.classifiers",
-    "PairSVC": "pairity.estimators.svc",
-    "PairSVR": "pairity.estimators.svr",
-    "Pairs": "pairity.pairs",
-    "TransductivePairSVC": "pairity.estimators.transductive",
-    "load": "pairity.files",
-    "parity_report": "pairity.evidence.report",
-    "save": "pairity.files",
+    "CalibratedPairClassifier": "model_selection.calibrated",
+    "DerivedFeatures": "estimators.derived_features",
+    "LaplacianPairSVC": "estimators.laplacian",
+    "ObjectTransformer": "estimators.object_transformer",
+    "PairDrawClassifier": "model_selection.calibrated",
+    "PairLogisticCV": "model_selection.classifier_searches",
+    "PairLogistic": "estimators.logistic",
+    "PairRidgeCV": "model_selection.ridge_search",
+    "PairRidge": "estimators.ridge",
+    "PairSVCCV": "model_selection.classifier_searches",
+    "PairSVC": "estimators.svc",
+    "PairSVR": "estimators.svr",
+    "Pairs": "pairs.data",
+    "TransductivePairSVC": "estimators.transductive",
+    "load": "io.store",
+    "parity_report": "inspection.which_symmetry",
+    "save": "io.store",
 }
+#: Public packages and modules.
+_MODULES = (
+    "app",
+    "datasets",
+    "distributed",
+    "estimators",
+    "exceptions",
+    "inspection",
+    "io",
+    "kernels",
+    "losses",
+    "model_selection",
+    "operators",
+    "pairs",
+    "solvers",
+    "testing",
+    "training",
+)
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
-    if name in (
-        "calibration",
-        "datasets",
-        "evidence",
-        "explain",
-        "files",
-        "graphs",
-        "kernels",
-        "metrics",
-        "ranking",
-        "report",
-        "selection",
-        "testing",
-        "tuning",
-        "transform",
-    ):
-        return import_module(f"pairity.{name}")
-    raise AttributeError(f"module 'pairity' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = attach("pairity", {"__version__": "_version", **_HOMES}, _MODULES)

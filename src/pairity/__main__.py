@@ -1,5 +1,5 @@
 """``python -m pairity`` is the command ``pairity``."""
 
-from pairity.cli import run
+from pairity.app.cli import run
 
 run()

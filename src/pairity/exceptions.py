@@ -48,3 +48,8 @@ def levels_to_the_caller() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pairity."):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def gist(error: BaseException, longest: int = 160) -> str:
+    """What an error says, on one line and not too long; its name if it says nothing."""
+    return " ".join(str(error).split())[:longest] or type(error).__name__

@@ -9,13 +9,12 @@ import numpy as np
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import KernelLaws, measure_laws, spread_sample
-from pairity.kernels.constructions import Bilinear
 from pairity.kernels.diffusion import Diffusion
 from pairity.kernels.elementary import Precomputed
 from pairity.kernels.resolve import as_kernel
 from pairity.kernels.standardized import Rescaled
-from pairity.pairs import Pairs
-from pairity.validation import check_positive
+from pairity.pairs.data import Pairs
+from pairity.runtime.validation import check_positive
 
 __all__ = ["KernelReport", "check_pair_kernel"]
 
@@ -27,6 +26,11 @@ _WIDTHS = (3, 2, 2)
 _SPREAD = 0.5
 
 
+def _law(name: str, says: str) -> Any:
+    """A property: whether a law holds."""
+    return property(lambda report: getattr(report.laws, name) <= report.tol, doc=says)
+
+
 @dataclass(frozen=True)
 class KernelReport:
     """Which laws of Section 3 a kernel obeys on some pairs, and by how much each is off.
@@ -34,17 +38,6 @@ class KernelReport:
     Deviations are relative to ``scale``, the largest entry of the Gram matrix of the pairs and
     their swaps; ``smallest_eigenvalue`` is that of the same matrix.  A law holds when its
     deviation is at most ``tol``.
-
-    Attributes
-    ----------
-    kernel : str
-        The kernel, as it prints.
-    n_pairs : int
-        Pairs looked at, each together with its swap.
-    laws : KernelLaws
-        The measurements.
-    tol : float
-        Relative deviation up to which a law counts as held.
 
     Examples
     --------
@@ -56,15 +49,15 @@ class KernelReport:
     False
     """
 
-    kernel: str
-    n_pairs: int
-    laws: KernelLaws
+    kernel: str  # as it prints
+    n_pairs: int  # each looked at together with its swap
+    laws: KernelLaws  # the measurements
     tol: float
 
-    @property
-    def symmetric(self) -> bool:
-        """``K(x, y) = K(y, x)``, the first half of (a)."""
-        return self.laws.symmetry <= self.tol
+    symmetric = _law("symmetry", "``K(x, y) = K(y, x)``, the first half of (a).")
+    balanced = _law("balanced", "Law (b): ``K(ab, cd) = K(ab, dc)``.")
+    skew_balanced = _law("skew_balanced", "Law (c): ``K(ab, cd) = -K(ab, dc)``.")
+    order_invariant = _law("order_invariant", "Law (d): ``K(ab, cd) = K(ba, dc)``.")
 
     @property
     def positive_semidefinite(self) -> bool:
@@ -75,22 +68,7 @@ class KernelReport:
     @property
     def pairwise(self) -> bool:
         """Class (a): symmetric and positive semi-definite on these pairs."""
-        return self.symmetric and self.positive_semidefinite
-
-    @property
-    def balanced(self) -> bool:
-        """Law (b): ``K(ab, cd) = K(ab, dc)``."""
-        return self.laws.balanced <= self.tol
-
-    @property
-    def skew_balanced(self) -> bool:
-        """Law (c): ``K(ab, cd) = -K(ab, dc)``."""
-        return self.laws.skew_balanced <= self.tol
-
-    @property
-    def order_invariant(self) -> bool:
-        """Law (d): ``K(ab, cd) = K(ba, dc)``."""
-        return self.laws.order_invariant <= self.tol
+        return bool(self.symmetric and self.positive_semidefinite)
 
     @property
     def smallest_eigenvalue(self) -> float:
@@ -100,12 +78,8 @@ class KernelReport:
     @property
     def deviations(self) -> dict[str, float]:
         """By how much each law is off, relative to the largest entry."""
-        return {
-            "symmetry": self.laws.symmetry,
-            "balanced": self.laws.balanced,
-            "skew_balanced": self.laws.skew_balanced,
-            "order_invariant": self.laws.order_invariant,
-        }
+        names = ("symmetry", "balanced", "skew_balanced", "order_invariant")
+        return {name: getattr(self.laws, name) for name in names}
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -129,10 +103,10 @@ class KernelReport:
             ),
         ]
         smallest = f"smallest {laws.smallest_eigenvalue:.2e}"
+        found = [smallest if off is None else f"off by {off:.2e}" for _, _, off in rows]
         lines = [
-            f"{law:<42} {'yes' if holds else 'no':<4}"
-            f" {smallest if off is None else f'off by {off:.2e}'}"
-            for law, holds, off in rows
+            f"{law:<42} {'yes' if holds else 'no':<4} {measured}"
+            for (law, holds, _), measured in zip(rows, found, strict=True)
         ]
         classes = ", ".join(f"({letter})" for letter in self.classes) or "none"
         heading = f"{self.kernel} on {self.n_pairs} pairs and their swaps: classes {classes}"
@@ -181,10 +155,9 @@ def _random_pairs(kernel: Kernel, rng: np.random.Generator) -> Pairs:
         if isinstance(inner, Diffusion):  # it knows no other pairs than its own
             return spread_sample(inner.arcs, _N_PAIRS)
     n_object, n_symmetric, n_antisymmetric = _widths(kernel)
-    tables = [inner for inner in kernel.walk() if isinstance(inner, Precomputed)]
-    if tables:
-        smallest = min(len(table.gram_values) for table in tables)
-        objects = np.arange(smallest, dtype=np.float64)[:, np.newaxis]
+    sizes = [len(k.gram_values) for k in kernel.walk() if isinstance(k, Precomputed)]
+    if sizes:
+        objects = np.arange(min(sizes), dtype=np.float64)[:, np.newaxis]
     else:
         objects = rng.normal(scale=_SPREAD, size=(_N_OBJECTS, n_object))
     m = len(objects)
@@ -201,10 +174,10 @@ def _widths(kernel: Kernel) -> tuple[int, int, int]:
     for inner in kernel.walk():
         if isinstance(inner, Rescaled):
             return inner.scaling.widths
-    matrices = [inner for inner in kernel.walk() if isinstance(inner, Bilinear)]
-    if not matrices:
+    matrices = (inner.bilinear_matrix for inner in kernel.walk())
+    width = next((len(matrix) for matrix in matrices if matrix is not None), None)
+    if width is None:
         return _WIDTHS
-    width = len(np.asarray(matrices[0].P))
     n_object = max(1, width // 4)
     n_group = max(0, width - 2 * n_object)
     return n_object, n_group // 2, n_group - n_group // 2

@@ -11,9 +11,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from pairity.calibration.isotonic import fit_isotonic
-from pairity.calibration.sigmoid import fit_sigmoid, smoothed_targets
-from pairity.parity import Parity
+from pairity.model_selection.curves import fit_isotonic, fit_sigmoid, smoothed_targets
+from pairity.pairs.parity import Parity
 
 EVEN, ODD = Parity.EVEN, Parity.ODD
 FITS = [fit_sigmoid, fit_isotonic]

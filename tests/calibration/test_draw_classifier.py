@@ -17,9 +17,8 @@ from sklearn.preprocessing import FunctionTransformer
 import cases
 from pairity import PairDrawClassifier, PairLogistic, PairRidge, Pairs, PairSVC, PairSVR
 from pairity.exceptions import CalibrationWarning
-from pairity.metrics import ranked_probability_score
-from pairity.ranking import rank_objects
-from pairity.selection import PairKFold, TimeSplit
+from pairity.inspection import rank_objects
+from pairity.model_selection import PairKFold, TimeSplit, ranked_probability_score
 
 ESTIMATORS = [PairLogistic, PairSVC, PairRidge, PairSVR]
 pytestmark = pytest.mark.filterwarnings("ignore:the scores of held-out games do not grow")
@@ -70,7 +69,7 @@ def test_swap_law_of_draw_probabilities(estimator, seed, batch):
 
 def test_a_game_against_oneself():
     pairs, y, _ = league(12)
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "linear")).fit(pairs, y)
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear")).fit(pairs, y)
     alone = Pairs(pairs.objects, [3], [3], antisymmetric=[[0.0]])
     loss, drawn, win = model.predict_proba(alone)[0]
     assert loss == win
@@ -80,7 +79,7 @@ def test_a_game_against_oneself():
 
 def test_outputs_agree_with_each_other():
     pairs, y, _ = league(20, threshold=1.5)
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "linear")).fit(pairs, y)
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear")).fit(pairs, y)
     chances = model.predict_proba(pairs)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(pairs)), chances, rtol=1e-12)
     assert (model.predict(pairs) == model.classes_[chances.argmax(axis=1)]).all()
@@ -99,7 +98,7 @@ def test_outputs_agree_with_each_other():
 @pytest.mark.parametrize("estimator", [PairLogistic, PairRidge])
 def test_slope_threshold_and_home_advantage_are_found(estimator):
     pairs, y, score = league(60, seed=1)
-    model = PairDrawClassifier(estimator("antisymmetric", "linear")).fit(pairs, y)
+    model = PairDrawClassifier(estimator("antisymmetric", kernel="linear")).fit(pairs, y)
     assert model.threshold_ == pytest.approx(0.7, abs=0.08)
     found = model.decision_function(pairs)
     assert np.polyfit(score, found, 1)[0] == pytest.approx(1.0, abs=0.12)
@@ -111,7 +110,7 @@ def test_slope_threshold_and_home_advantage_are_found(estimator):
 
 def test_draws_are_told_apart_from_base_rates():
     pairs, y, _ = league(50, seed=2)
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "linear")).fit(pairs, y)
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear")).fit(pairs, y)
     shares = [np.mean(y == outcome) for outcome in (-1, 0, 1)]
     mine = ranked_probability_score(y, model.predict_proba(pairs), average=False)
     base = ranked_probability_score(y, np.tile(shares, (len(y), 1)), average=False)
@@ -137,7 +136,7 @@ def test_draws_are_told_apart_from_base_rates():
 )
 def test_labels_of_any_kind(classes, named):
     pairs, y, _ = league(12)
-    machine = PairLogistic("antisymmetric", "linear")
+    machine = PairLogistic("antisymmetric", kernel="linear")
     labels = np.asarray(classes)[y + 1]
     model = PairDrawClassifier(machine, outcomes=classes if named else None).fit(pairs, labels)
     plain = PairDrawClassifier(machine).fit(pairs, y)
@@ -149,7 +148,7 @@ def test_labels_of_any_kind(classes, named):
 
 def test_games_without_draws_and_winners_first():
     pairs, y, _ = league(12, threshold=0.0)
-    machine = PairLogistic("antisymmetric", "linear")
+    machine = PairLogistic("antisymmetric", kernel="linear")
     model = PairDrawClassifier(machine).fit(pairs, y)
     assert model.classes_.tolist() == [-1, 0, 1]
     assert 0.0 < model.predict_proba(pairs)[:, 1].max() < 0.05
@@ -164,7 +163,7 @@ def test_games_without_draws_and_winners_first():
 def test_drawn_games_of_an_object_with_itself_are_welcome():
     pairs = Pairs(np.arange(4.0)[:, np.newaxis], [0, 1, 2, 3, 0, 1, 2, 3], [0, 0, 1, 2, 3, 3, 0, 1])
     y = np.sign(pairs.objects[pairs.first, 0] - pairs.objects[pairs.second, 0])
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "linear"), cv=3).fit(pairs, y)
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear"), cv=3).fit(pairs, y)
     assert model.slope_ > 0.0
 
 
@@ -173,7 +172,7 @@ def test_drawn_games_of_an_object_with_itself_are_welcome():
 
 def test_weights():
     pairs, y, _ = league(15, seed=3)
-    machine = PairLogistic("antisymmetric", "linear", tol=1e-8)
+    machine = PairLogistic("antisymmetric", kernel="linear", tol=1e-8)
     weights = np.random.default_rng(3).integers(0, 3, size=len(y)).astype(float)
     kept = weights > 0
     model = PairDrawClassifier(machine).fit(pairs, y, sample_weight=weights)
@@ -189,7 +188,7 @@ def test_weights():
 def test_time_ordered_folds():
     pairs, y, _ = league(20, seed=4)
     day = np.random.default_rng(4).integers(30, size=len(y))
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "linear"), cv=TimeSplit(4))
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear"), cv=TimeSplit(4))
     model.fit(pairs, y, groups=day)
     assert day[model.calibration_rows_].min() > day.min()
     assert len(np.unique(model.calibration_folds_)) == 4
@@ -200,7 +199,7 @@ def test_search_pipeline_clone_pickle_and_ranking():
     score = make_scorer(
         ranked_probability_score, response_method="predict_proba", greater_is_better=False
     )
-    pipeline = make_pipeline(FunctionTransformer(), PairLogistic("antisymmetric", "linear"))
+    pipeline = make_pipeline(FunctionTransformer(), PairLogistic("antisymmetric", kernel="linear"))
     model = PairDrawClassifier(pipeline, cv=PairKFold(3))
     grid = {"estimator__pairlogistic__C": [0.01, 1.0]}
     search = GridSearchCV(model, grid, cv=PairKFold(3), scoring=score).fit(pairs, y)
@@ -243,7 +242,7 @@ SELF_PAIRS = Pairs(np.eye(3), [0, 1, 2], [1, 1, 0])
 
 WRONG = [
     (
-        {"estimator": PairLogistic()},
+        {"estimator": PairLogistic("symmetric")},
         PAIRS,
         OUTCOMES,
         "got symmetry='symmetric'; expected an antisym",

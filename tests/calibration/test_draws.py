@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from pairity.calibration.draws import fit_draws, smoothed_outcomes
+from pairity.model_selection.curves import fit_draws, smoothed_outcomes
 
 
 def lattice():

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 
 from pairity import CalibratedPairClassifier, PairDrawClassifier, Pairs, PairSVC
 from pairity.exceptions import CalibrationWarning
-from pairity.selection import ObjectKFold, PairKFold, Repeated, TimeSplit
+from pairity.model_selection import ObjectKFold, PairKFold, Repeated, TimeSplit
 
 
 class Diary(ClassifierMixin, BaseEstimator):
@@ -205,7 +205,7 @@ def test_default_folds_share_out_a_rare_class():
 @pytest.mark.parametrize("labels", [(-1, 1), (0, 1), ("lost", "won")])
 def test_an_antisymmetric_fold_of_one_label_is_no_problem(labels):
     pairs, y = games(12, 40, 9)
-    machine = PairSVC("antisymmetric", "linear")
+    machine = PairSVC("antisymmetric", kernel="linear")
     flip = y < 0
     first = np.where(flip, pairs.second, pairs.first)
     second = np.where(flip, pairs.first, pairs.second)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 import pairity
-from pairity.cli import run
+from pairity.app.cli import run
 
 PACKAGE = os.fspath(Path(pairity.__file__).parent)
 

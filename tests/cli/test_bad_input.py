@@ -13,7 +13,7 @@ pytest.importorskip("pyarrow", reason="pyarrow comes with the command line extra
 
 import pairity
 from pairity import PairRidge, Pairs
-from pairity.cli.app import main
+from pairity.app.cli.commands import main
 
 PAIRS = "a,b,y,gap,lead,word\np,q,1,2,1,x\nq,r,-1,3,-1,y\nr,p,1,4,1,x\np,r,-1,5,0,y\n"
 OBJECTS = "id,x,z,team\np,1,5,red\nq,2,,blue\nr,4,7,red\n"
@@ -190,7 +190,9 @@ def directory(tmp_path_factory):
             result = CliRunner().invoke(main, arguments.split())
             assert result.exit_code == 0, result.output
     pairs = Pairs(np.array([[0.0], [1.0]]), [0], [1])
-    pairity.save(PairRidge("antisymmetric", "linear").fit(pairs, [1.0]), place / "plain.pairity")
+    pairity.save(
+        PairRidge("antisymmetric", kernel="linear").fit(pairs, [1.0]), place / "plain.pairity"
+    )
     sound = (place / "plain.pairity").read_bytes()
     (place / "cut.pairity").write_bytes(sound[:-50])
     (place / "flipped.pairity").write_bytes(sound[:200] + bytes([sound[200] ^ 1]) + sound[201:])
@@ -219,7 +221,7 @@ def test_bad_input(arguments, pattern, directory, monkeypatch):
 
 def test_from_the_shell(directory):
     """The same in a process of its own."""
-    code = "import sys; from pairity.cli import run; sys.argv[0] = 'pairity'; run()"
+    code = "import sys; from pairity.app.cli import run; sys.argv[0] = 'pairity'; run()"
     before = snapshot(directory)
     done = subprocess.run(
         [sys.executable, "-c", code, *f"{FIT} --objects objects.csv".split()],

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 import pairity
 from pairity import PairSVCCV
-from pairity.cli import demo, explain_missing
-from pairity.cli.app import main
+from pairity.app.cli import explain_missing, showcase
+from pairity.app.cli.commands import main
 
 TABLE_1 = {"table1.csv", "table1_summary.csv", "table1.png"}
 
@@ -94,25 +94,21 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
 
 
 def test_an_error_half_way_leaves_no_files(tmp_path, monkeypatch):
-    from pairity.cli import reproduce
-
     def fail(name, directory, *rest):
         (directory / f"{name}.csv").write_text("half")
         raise OSError(28, "No space left on device", "table1.csv")
 
-    monkeypatch.setattr(reproduce, "make_table", fail)
+    monkeypatch.setattr(showcase, "make_table", fail)
     result = invoke("reproduce", "table1", "--output", tmp_path / "out")
     assert_refused(result, "No space left on device: table1.csv")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interruption_leaves_no_files_and_says_so(tmp_path, monkeypatch):
-    from pairity.cli import reproduce
-
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(reproduce, "make_table", interrupt)
+    monkeypatch.setattr(showcase, "make_table", interrupt)
     result = invoke("reproduce", "table1", "--output", tmp_path / "out")
     assert result.exit_code == 130
     assert "interrupted" in result.stderr
@@ -120,12 +116,10 @@ def test_an_interruption_leaves_no_files_and_says_so(tmp_path, monkeypatch):
 
 
 def test_a_bug_is_not_dressed_up_as_bad_input(tmp_path, monkeypatch):
-    from pairity.cli import reproduce
-
     def bug(*arguments):
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(reproduce, "make_table", bug)
+    monkeypatch.setattr(showcase, "make_table", bug)
     result = invoke("reproduce", "table1", "--output", tmp_path / "out")
     assert isinstance(result.exception, ZeroDivisionError)
 
@@ -145,7 +139,7 @@ def small(make_task):
             report = report | {"groups": report["groups"][some]}
         return replace(
             task,
-            estimator=PairSVCCV(task.symmetry, "linear", [1.0], **options),
+            estimator=PairSVCCV(task.symmetry, kernel="linear", Cs=[1.0], **options),
             train=task.train[some],
             train_labels=task.train_labels[some],
             groups=None if task.groups is None else task.groups[some],
@@ -156,8 +150,8 @@ def small(make_task):
 
 
 def test_demo_covers_both_symmetries(tmp_path, monkeypatch):
-    for name, make_task in demo._TASKS.items():
-        monkeypatch.setitem(demo._TASKS, name, small(make_task))
+    for name, make_task in showcase._TASKS.items():
+        monkeypatch.setitem(showcase._TASKS, name, small(make_task))
     result = invoke("demo", "--output", tmp_path / "out")
     assert result.exit_code == 0, result.output
     for text in ("f(b,a) == -f(a,b) holds", "f(b,a) == f(a,b) holds", "relative gap"):
@@ -203,7 +197,7 @@ def test_python_dash_m_is_the_command():
 
 def test_help_loads_nothing_heavy():
     code = (
-        "import sys; from pairity.cli.app import main; main(['--help'], standalone_mode=False);"
+        "import sys; from pairity.app.cli.commands import main; main(['--help'], standalone_mode=False);"
         "[main([name, '--help'], standalone_mode=False) for name in main.commands];"
         "heavy = ('numpy', 'scipy', 'sklearn', 'numba', 'rich', 'pandas', 'pyarrow');"
         "print([m for m in heavy if m in sys.modules])"
@@ -216,7 +210,7 @@ def test_help_loads_nothing_heavy():
 def test_without_its_extra_the_command_says_what_to_install(missing, tmp_path):
     code = (
         f"import sys; sys.modules[{missing!r}] = None; sys.argv = ['pairity', 'demo'];"
-        "from pairity.cli import run; run()"
+        "from pairity.app.cli import run; run()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path

@@ -3,9 +3,9 @@
 import click
 import pytest
 
-from pairity.cli.config import read_config
-from pairity.cli.declarations import fit, predict
-from pairity.cli.errors import InputError
+from pairity.app.cli.commands import fit, predict
+from pairity.app.cli.errors import InputError
+from pairity.app.cli.options import read_config
 
 
 def read(tmp_path, text, command=fit):

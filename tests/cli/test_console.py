@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from pairity.cli.console import make_console, show_progress, show_stages
+from pairity.app.cli.console import make_console, show_progress, show_stages
 
 
 def test_nothing_is_shown_without_a_terminal(capsys):

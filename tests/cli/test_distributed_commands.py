@@ -16,11 +16,16 @@ dask = pytest.importorskip("distributed", reason="it comes with the extra pairit
 import tables_made  # noqa: E402
 from tables_made import FIT_GAMES, FIT_RECORDS  # noqa: E402
 
-from pairity.cli.app import main  # noqa: E402
-from pairity.cli.parquet_pairs import ParquetPairs  # noqa: E402
-from pairity.distributed.predict import label_column  # noqa: E402
-from pairity.files import read_model_file  # noqa: E402
-from pairity.tables import Columns, Objects, read_table, write_table  # noqa: E402
+from pairity.app.cli.commands import main  # noqa: E402
+from pairity.app.cli.workers import ParquetPairs  # noqa: E402
+from pairity.distributed.predictions import label_column  # noqa: E402
+from pairity.io import (  # noqa: E402
+    Columns,
+    Objects,
+    read_model_file,
+    read_table,
+    write_table,
+)
 
 WITH_PLAYERS = [*FIT_GAMES, "--objects", "players.csv", "--id", "name"]
 CLOSE = ["--learner", "logistic", "--tol", "1e-6"]
@@ -329,7 +334,7 @@ def bad(tmp_path_factory, address):
 @pytest.mark.parametrize(("arguments", "pattern"), BAD, ids=[case[0] for case in BAD])
 def test_bad_input(arguments, pattern, bad, address, monkeypatch):
     monkeypatch.chdir(bad)
-    monkeypatch.setattr("pairity.cli.cluster._PATIENCE", 2)
+    monkeypatch.setattr("pairity.app.cli.workers._PATIENCE", 2)
     before = files_in(bad)
     given = arguments.replace("ADDRESS", address).split()
     result = run(*given, code=2)
@@ -344,7 +349,7 @@ def test_bad_input(arguments, pattern, bad, address, monkeypatch):
 
 def test_workers_of_this_machine(place):
     """In a process of its own: nothing on standard error, and nothing left behind."""
-    code = "import sys; from pairity.cli import run; sys.argv[0] = 'pairity'; run()"
+    code = "import sys; from pairity.app.cli import run; sys.argv[0] = 'pairity'; run()"
     options = ["games/*.parquet", *FIT_GAMES, "--learner", "ridge", "--distributed"]
     before = files_in(place)
     done = subprocess.run(

@@ -13,7 +13,7 @@ import pytest
 from faults import Calls, Writes, exhaust, exit_code_of, interrupt
 from tables_made import make_games, make_players
 
-from pairity.cli import scratch
+from pairity.app.cli import outputs
 
 #: An interrupt in a place that cannot raise it, such as the end of a generator, comes again.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -80,12 +80,12 @@ def points_of(count, seed, n_points):
 
 def test_what_is_left_behind_is_seen(place, monkeypatch):
     """The check fails where folders are not removed."""
-    monkeypatch.setattr("pairity.cli.scratch.shutil.rmtree", lambda *given, **options: None)
+    monkeypatch.setattr("pairity.app.cli.outputs.shutil.rmtree", lambda *given, **options: None)
     with pytest.raises(AssertionError, match=r"Calls \d+ of"):
         test_faults(place, "predict")
     monkeypatch.undo()
-    for folder in scratch.leftovers():
-        scratch.remove_folder(folder)
+    for folder in outputs.leftovers():
+        outputs.remove_folder(folder)
     clean(place, "predict")
 
 

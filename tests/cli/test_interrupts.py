@@ -13,8 +13,8 @@ import pytest
 from faults import Calls, exit_code_of
 from tables_made import make_games, make_players
 
-from pairity.cli import interrupts, scratch
-from pairity.cli.outputs import new_folder, new_paths
+from pairity.app.cli import interrupts, outputs
+from pairity.app.cli.outputs import new_folder, new_paths
 
 FIT = [
     "--first",
@@ -36,7 +36,7 @@ def fit(*arguments):
     while True:
         time.sleep(0.01)
 svc.PairSVC.fit = fit
-from pairity.cli import run
+from pairity.app.cli import run
 run()
 """
 
@@ -141,7 +141,7 @@ def test_a_swallowed_interrupt_comes_again(place):
 
 
 def test_an_interrupt_of_the_removal_is_made_up_for(place, monkeypatch):
-    remove, calls = scratch.shutil.rmtree, []
+    remove, calls = outputs.shutil.rmtree, []
 
     def interrupted(folder, **options):
         calls.append(folder)
@@ -149,7 +149,7 @@ def test_an_interrupt_of_the_removal_is_made_up_for(place, monkeypatch):
             raise KeyboardInterrupt
         remove(folder, **options)
 
-    monkeypatch.setattr(scratch.shutil, "rmtree", interrupted)
+    monkeypatch.setattr(outputs.shutil, "rmtree", interrupted)
     monkeypatch.chdir(place)
     code, _ = exit_code_of(["fit", "missing.csv", *FIT, "--output", "out.pairity"], Calls())
     assert code == 130
@@ -196,7 +196,7 @@ def test_signals_that_are_ignored_stay_ignored():
 
 PRINT = """
 import sys
-from pairity.cli.streams import make_patient
+from pairity.app.cli.errors import make_patient
 make_patient()
 print("Zoë " * 100_000)
 sys.stdout.flush()
@@ -231,7 +231,8 @@ def test_a_full_disk_is_told_once():
 @pytest.mark.parametrize("json_wanted", [False, True], ids=["text", "json"])
 def test_letters_that_the_terminal_does_not_have(json_wanted):
     script = (
-        "from pairity.cli.streams import make_patient; from pairity.cli import summary, console;"
+        "from pairity.app.cli.errors import make_patient;"
+        "from pairity.app.cli import console, inspect_command as summary;"
         "make_patient(); content = {'best': ['Zoë']};"
         + (
             "summary.print_json(content)"

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from pairity.cli.errors import InputError
-from pairity.cli.outputs import new_files, new_paths
+from pairity.app.cli.errors import InputError
+from pairity.app.cli.outputs import new_files, new_paths
 
 NAMES = ("one.csv", "two.csv")
 

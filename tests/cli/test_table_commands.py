@@ -21,12 +21,15 @@ from tables_made import FIT_GAMES, FIT_RECORDS  # noqa: E402
 
 import pairity  # noqa: E402
 from pairity import Pairs, PairSVC  # noqa: E402
-from pairity.cli.app import main  # noqa: E402
-from pairity.cli.config import read_config  # noqa: E402
-from pairity.files import read_model_file  # noqa: E402
+from pairity.app.cli.commands import main  # noqa: E402
+from pairity.app.cli.options import read_config  # noqa: E402
+from pairity.inspection import group_objects, rank_objects  # noqa: E402
+from pairity.io import (  # noqa: E402
+    read_model_file,
+    read_table,
+    write_table,
+)
 from pairity.kernels import Gaussian, Linear  # noqa: E402
-from pairity.ranking import group_objects, rank_objects  # noqa: E402
-from pairity.tables import read_table, write_table  # noqa: E402
 
 
 def run(*arguments, code=0):
@@ -75,7 +78,9 @@ def test_games_from_beginning_to_end(games):
         id="name",
         antisymmetric=["home"],
     )
-    model = PairSVC("antisymmetric", Gaussian(1.5) + Linear(), C=2.0).fit(pairs, frame["result"])
+    model = PairSVC("antisymmetric", kernel=Gaussian(1.5) + Linear(), C=2.0).fit(
+        pairs, frame["result"]
+    )
     out = read_table(games / "out.csv")
     assert list(out.columns) == ["white", "black", "decision", "label"]
     assert out["white"].tolist() == frame["white"].tolist()
@@ -147,6 +152,24 @@ def test_numbers_to_predict(learner, games):
     error = np.abs(out["value"] - frame["margin"]).mean()
     assert json.loads(said)["mean absolute error"] == pytest.approx(error)
     assert error < 0.3
+
+
+@pytest.mark.parametrize(
+    ("labels", "tie"), [((-1, 1), "0"), ((0, 1), ""), (("lost", "won"), "tie")], ids=str
+)
+def test_a_tie_is_written_as_with_workers(labels, tie, tmp_path, monkeypatch):
+    """The middle of two numbers where it is a number of their type, "tie" between texts."""
+    monkeypatch.chdir(tmp_path)
+    games = pd.DataFrame({"white": list("abca"), "black": list("bcdc")})
+    games["result"] = [labels[1], labels[0], labels[1], labels[0]]
+    games.to_csv("games.csv", index=False)
+    positive = ["--positive", "won"] if "won" in labels else []
+    run("fit", "games.csv", *FIT_GAMES, *positive, "--output", "m.pairity")
+    pd.DataFrame({"white": list("aab"), "black": list("aba")}).to_csv("asked.csv", index=False)
+    run("predict", "m.pairity", "asked.csv", "--output", "out.csv")
+    said = pd.read_csv("out.csv", dtype=str, keep_default_na=False)["label"].tolist()
+    assert said[0] == tie
+    assert sorted(said[1:]) == sorted(map(str, labels))
 
 
 def test_probabilities_and_draws(games):
@@ -252,10 +275,10 @@ def test_chosen_features_and_labels_left_out(games):
 
 def use_report(monkeypatch, write_report):
     """Put a module in the place of the one that writes reports."""
-    module = ModuleType("pairity.report")
-    module.__spec__ = ModuleSpec("pairity.report", None)
+    module = ModuleType("pairity.app.report")
+    module.__spec__ = ModuleSpec("pairity.app.report", None)
     module.write_report = write_report
-    monkeypatch.setitem(sys.modules, "pairity.report", module)
+    monkeypatch.setitem(sys.modules, "pairity.app.report", module)
 
 
 def test_a_report_is_written_beside_the_model(games, monkeypatch):
@@ -374,7 +397,9 @@ def test_summaries_for_people(games):
 
 def test_inspect_opens_any_model_file(games):
     pairs = Pairs(np.array([[0.0], [1.0]]), [0], [1])
-    pairity.save(pairity.PairRidge("antisymmetric", "linear").fit(pairs, [1.0]), "plain.pairity")
+    pairity.save(
+        pairity.PairRidge("antisymmetric", kernel="linear").fit(pairs, [1.0]), "plain.pairity"
+    )
     assert "PairRidge" in run("inspect", "plain.pairity").stdout
 
 

@@ -99,7 +99,7 @@ def test_digit_labels_tell_whether_the_digits_agree():
 
 
 def test_digit_distances_are_symmetric_bit_for_bit_and_zero_for_equal_images():
-    from pairity.datasets.digits import image_distances
+    from pairity.datasets.real import image_distances
 
     pairs = load_digit_pairs(100, 20).train.pairs
     left, right = pairs.objects[pairs.first], pairs.objects[pairs.second]
@@ -110,7 +110,7 @@ def test_digit_distances_are_symmetric_bit_for_bit_and_zero_for_equal_images():
 
 
 def test_shifted_distance_forgives_one_pixel():
-    from pairity.datasets.digits import image_distances
+    from pairity.datasets.real import image_distances
 
     image = np.zeros((1, 8, 8))
     image[0, 3, 3] = 1.0

@@ -5,9 +5,9 @@ import pytest
 
 from pairity import PairSVC
 from pairity.datasets import make_double_interval, make_scenario, make_tournament
+from pairity.inspection import hodge_rank, rank_observed
 from pairity.kernels import Linear, Product, Tensor
-from pairity.ranking import hodge_rank, rank_observed
-from pairity.selection import ObjectKFold
+from pairity.model_selection import ObjectKFold
 
 
 def test_a_transitive_tournament_follows_its_strengths():
@@ -32,8 +32,10 @@ def test_in_a_cyclic_tournament_everybody_beats_half_of_the_others():
 
 def test_only_an_intransitive_kernel_learns_the_circle():
     data = make_tournament(31, "cyclic", seed=1)
-    additive = PairSVC("antisymmetric", "linear").fit(data.pairs, data.y)
-    determinant = PairSVC("antisymmetric", Product(Linear()), C=100.0).fit(data.pairs, data.y)
+    additive = PairSVC("antisymmetric", kernel="linear").fit(data.pairs, data.y)
+    determinant = PairSVC("antisymmetric", kernel=Product(Linear()), C=100.0).fit(
+        data.pairs, data.y
+    )
     assert additive.score(data.pairs, data.y) < 0.65
     assert determinant.score(data.pairs, data.y) > 0.95
 
@@ -82,7 +84,9 @@ def test_double_intervals_are_learnt_for_classes_never_seen():
     train, test = next(splitter.split(data.pairs))
     classes = data.object_groups
     assert not set(classes[data.pairs.first[train]]) & set(classes[data.pairs.first[test]])
-    model = PairSVC("symmetric", Tensor(Linear()), C=10.0).fit(data.pairs[train], data.y[train])
+    model = PairSVC("symmetric", kernel=Tensor(Linear()), C=10.0).fit(
+        data.pairs[train], data.y[train]
+    )
     base = max(np.mean(data.y[test] > 0), np.mean(data.y[test] < 0))
     assert model.score(data.pairs[test], data.y[test]) >= base
 

@@ -11,13 +11,11 @@ import pytest
 from rich.console import Console
 from sklearn.base import clone
 
+from pairity.app.demo import digit_task, evaluate, train_choice_task
+from pairity.app.demo.evaluate import accuracy_of, render_outcome, write_model, write_predictions
+from pairity.app.demo.tasks import _best_threshold
 from pairity.datasets import load_train_choice
-from pairity.demo import digit_task, evaluate, train_choice_task
-from pairity.demo.evaluate import accuracy_of
-from pairity.demo.show import render_outcome
-from pairity.demo.tasks import _best_threshold
-from pairity.demo.write import write_model, write_predictions
-from pairity.files import read_model_file
+from pairity.io import read_model_file
 from pairity.kernels import Gaussian, Tensor
 
 #: One kernel with two values of C instead of the whole search, which takes ten seconds.

@@ -8,26 +8,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pairity import PairSVC
+from pairity import PairSVC, distributed
 from pairity.distributed import train, write_predictions
-from pairity.distributed.checkpoint import write_checkpoint
+from pairity.distributed.cluster import write_checkpoint
 from pairity.distributed.columns import Columns
-from pairity.distributed.parts import FramePart, parquet_parts
-from pairity.distributed.pins import pin
+from pairity.distributed.parts import FramePart, parquet_parts, pin
+from pairity.distributed.passes_on_workers import load_chunk
 from pairity.distributed.survey import survey_part
-from pairity.distributed.work import load_chunk
 from pairity.exceptions import DataError
 from pairity.kernels import Gaussian, Linear, Nystroem, Product
-from pairity.losses.compact import LossRecipe
-from pairity.lowrank.form import read_form
-from pairity.parity import Parity
+from pairity.losses.smoothed import LossRecipe
+from pairity.pairs.parity import Parity
+from pairity.solvers.low_rank.form import read_form
 
 KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
 
 
 def machine(problem):
     kernel = KERNEL.fitted_to(problem.in_memory())
-    return PairSVC(problem.symmetry, kernel, C=0.05, tol=1e-3)
+    return PairSVC(problem.symmetry, kernel=kernel, C=0.05, tol=1e-3)
 
 
 def write_other_pairs(problem):
@@ -64,7 +63,7 @@ def test_a_fit_ends_where_lost_parts_would_be_read_from_other_files(
     monkeypatch.setattr(train, "write_checkpoint", replace_and_kill)
     data = odd_problem.dataset(own_client, checkpoint=tmp_path / "state.npz")
     with pytest.raises(DataError, match=r"got .*\d\.parquet, which is not the file that it was"):
-        machine(odd_problem).fit(data, "label")
+        distributed.fit(machine(odd_problem), data, "label")
     assert sum(killed) >= 1
 
 
@@ -167,7 +166,7 @@ def test_a_partition_that_is_computed_again_must_hold_the_same_pairs(pairs, colu
 
 
 def test_predictions_of_other_files_are_not_written(client, odd_problem, tmp_path):
-    model = PairSVC("antisymmetric", KERNEL).fit(
+    model = PairSVC("antisymmetric", kernel=KERNEL).fit(
         odd_problem.in_memory(), odd_problem.pairs["label"]
     )
     data = odd_problem.dataset(client)
@@ -181,7 +180,9 @@ def test_predictions_of_other_files_are_not_written(client, odd_problem, tmp_pat
 def checkpointed(client, odd_problem, tmp_path):
     """A problem, and the checkpoint of a fit to it."""
     state = tmp_path / "state.npz"
-    model = machine(odd_problem).fit(odd_problem.dataset(client, checkpoint=state), "label")
+    model = distributed.fit(
+        machine(odd_problem), odd_problem.dataset(client, checkpoint=state), "label"
+    )
     return odd_problem, state, model
 
 
@@ -201,7 +202,7 @@ def test_a_checkpoint_of_other_pairs_or_objects_is_refused(client, checkpointed,
     change(problem)
     problem.write()
     with pytest.raises(DataError, match="another problem"):
-        learner.fit(problem.dataset(client, checkpoint=state, resume=True), "label")
+        distributed.fit(learner, problem.dataset(client, checkpoint=state, resume=True), "label")
 
 
 def test_a_checkpoint_outlives_the_times_of_files_and_the_parts(client, checkpointed):
@@ -209,6 +210,6 @@ def test_a_checkpoint_outlives_the_times_of_files_and_the_parts(client, checkpoi
     for path in problem.folder.glob("*.parquet"):
         os.utime(path, ns=(0, 0))
     data = problem.dataset(client, checkpoint=state, resume=True, pairs_per_part=600)
-    resumed = machine(problem).fit(data, "label")
+    resumed = distributed.fit(machine(problem), data, "label")
     assert resumed.certificate_.holds
     assert resumed.n_iter_ == model.n_iter_

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairity.distributed.columns import Columns, encode, ids_of
-from pairity.distributed.parts import FramePart, ParquetPart, find_files, parquet_parts
-from pairity.distributed.pins import pin
+from pairity.distributed.parts import FramePart, ParquetPart, find_files, parquet_parts, pin
 from pairity.exceptions import DataError
 
 

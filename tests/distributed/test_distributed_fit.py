@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pairity import PairLogistic, PairRidge, Pairs, PairSVC, PairSVR
+from pairity import PairLogistic, PairRidge, Pairs, PairSVC, PairSVR, distributed
 from pairity.exceptions import ConvergenceWarning, KernelError
 from pairity.kernels import Additive, Gaussian, Linear, Nystroem, Product
 
@@ -28,7 +28,7 @@ def test_the_model_is_that_of_one_process(client, problem, learner, options, tar
     kernel = KERNEL.fitted_to(pairs)
     options = {"symmetry": problem.symmetry, "kernel": kernel, "tol": 1e-3, **options}
     weight = "weight" if weighted else None
-    far = learner(**options).fit(problem.dataset(client), target, weight)
+    far = distributed.fit(learner(**options), problem.dataset(client), target, weight)
     near = learner(solver="low_rank", **options).fit(
         pairs, problem.pairs[target], None if weight is None else problem.pairs[weight]
     )
@@ -46,7 +46,9 @@ def test_the_model_is_that_of_one_process(client, problem, learner, options, tar
 
 
 def test_the_swap_law_holds_bit_for_bit(client, problem):
-    model = PairSVC(problem.symmetry, KERNEL, C=0.05).fit(problem.dataset(client), "label")
+    model = distributed.fit(
+        PairSVC(problem.symmetry, kernel=KERNEL, C=0.05), problem.dataset(client), "label"
+    )
     pairs = problem.in_memory()
     sign = 1.0 if problem.symmetry == "symmetric" else -1.0
     assert (model.decision_function(pairs.swap()) == sign * model.decision_function(pairs)).all()
@@ -55,8 +57,8 @@ def test_the_swap_law_holds_bit_for_bit(client, problem):
 
 
 def test_kernels_are_fitted_to_a_sample_of_the_pairs(client, problem):
-    model = PairLogistic(problem.symmetry, Nystroem("product", 15) + Linear())
-    model.fit(problem.dataset(client), "label")
+    model = PairLogistic(problem.symmetry, kernel=Nystroem("product", 15) + Linear())
+    distributed.fit(model, problem.dataset(client), "label")
     (error,) = model.approximation_
     assert error.n_components == 15
     assert 0.0 < error.share < 1.0
@@ -70,12 +72,12 @@ def test_a_dask_frame_is_as_good_as_files(client, odd_problem):
 
     kernel = KERNEL.fitted_to(odd_problem.in_memory())
     options = {"symmetry": "antisymmetric", "kernel": kernel, "tol": 1e-4}
-    files = PairLogistic(**options).fit(odd_problem.dataset(client), "label")
+    files = distributed.fit(PairLogistic(**options), odd_problem.dataset(client), "label")
     frame = dd.from_pandas(odd_problem.pairs, npartitions=4)
     data = PairDataset.from_dask(
         frame, first="a", second="b", objects=odd_problem.objects, antisymmetric=["g"]
     )
-    frames = PairLogistic(**options).fit(data.using(client), "label")
+    frames = distributed.fit(PairLogistic(**options), data.using(client), "label")
     pairs = odd_problem.in_memory()
     np.testing.assert_allclose(
         frames.decision_function(pairs), files.decision_function(pairs), atol=1e-4
@@ -87,9 +89,13 @@ def test_objects_known_by_their_ids_are_bradley_terry(client, odd_problem):
 
     data = PairDataset.from_parquet(odd_problem.folder, first="a", second="b")
     kernel = Additive(Linear())
-    far = PairLogistic("antisymmetric", kernel, tol=1e-8).fit(data.using(client), "label")
+    far = distributed.fit(
+        PairLogistic("antisymmetric", kernel=kernel, tol=1e-8), data.using(client), "label"
+    )
     pairs = Pairs.from_frame(odd_problem.pairs, first="a", second="b")
-    near = PairLogistic("antisymmetric", kernel, tol=1e-8).fit(pairs, odd_problem.pairs["label"])
+    near = PairLogistic("antisymmetric", kernel=kernel, tol=1e-8).fit(
+        pairs, odd_problem.pairs["label"]
+    )
     np.testing.assert_allclose(
         far.decision_function(pairs), near.decision_function(pairs), atol=1e-4
     )
@@ -103,21 +109,23 @@ def test_class_weights(client, tmp_path, class_weight):
     problem.pairs["label"] = np.where(problem.pairs["value"] > 0.8, "yes", "no")
     problem.write()
     kernel = KERNEL.fitted_to(problem.in_memory())
-    options = {"kernel": kernel, "class_weight": class_weight, "tol": 1e-5}
-    far = PairLogistic(**options).fit(problem.dataset(client), "label")
+    options = {"symmetry": "symmetric", "kernel": kernel, "class_weight": class_weight, "tol": 1e-5}
+    far = distributed.fit(PairLogistic(**options), problem.dataset(client), "label")
     near = PairLogistic(**options).fit(problem.in_memory(), problem.pairs["label"])
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=3e-5)
 
 
 def test_a_local_cluster_is_started_where_none_is_given(odd_problem):
-    model = PairRidge("antisymmetric", KERNEL).fit(odd_problem.dataset(), "value")
+    model = distributed.fit(
+        PairRidge("antisymmetric", kernel=KERNEL), odd_problem.dataset(), "value"
+    )
     assert model.certificate_.holds
 
 
 def test_too_few_steps_are_not_silent(client, odd_problem):
-    model = PairSVC("antisymmetric", KERNEL, max_iter=1, tol=1e-6)
+    model = PairSVC("antisymmetric", kernel=KERNEL, max_iter=1, tol=1e-6)
     with pytest.warns(ConvergenceWarning, match="max_iter=1 steps used up"):
-        model.fit(odd_problem.dataset(client), "label")
+        distributed.fit(model, odd_problem.dataset(client), "label")
 
 
 @pytest.mark.parametrize(
@@ -137,10 +145,10 @@ def test_too_few_steps_are_not_silent(client, odd_problem):
 )
 def test_what_does_not_go_is_refused(client, odd_problem, model, target, message):
     with pytest.raises(ValueError, match=message):
-        model.fit(odd_problem.dataset(client), target)
+        distributed.fit(model, odd_problem.dataset(client), target)
 
 
 def test_kernels_without_features_say_what_to_do(client, odd_problem):
-    model = PairSVC("antisymmetric", Product(Gaussian(1.0)))
+    model = PairSVC("antisymmetric", kernel=Product(Gaussian(1.0)))
     with pytest.raises(KernelError, match=r"as Nystroem\(kernel, 256\)"):
-        model.fit(odd_problem.dataset(client), "label")
+        distributed.fit(model, odd_problem.dataset(client), "label")

@@ -9,23 +9,23 @@ import sys
 import numpy as np
 import pytest
 
-from pairity import PairSVC
-from pairity.distributed import checkpoint, train
-from pairity.distributed.checkpoint import read_checkpoint, write_checkpoint
+from pairity import PairSVC, distributed
+from pairity.distributed import cluster, train
+from pairity.distributed.cluster import read_checkpoint, write_checkpoint
 from pairity.exceptions import DataError
 from pairity.kernels import Gaussian, Linear, Nystroem, Product
-from pairity.lowrank.newton import Progress
+from pairity.solvers.low_rank.minimise import Progress
 
 KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
 
 
 def machine(problem, **options):
     kernel = KERNEL.fitted_to(problem.in_memory())
-    return PairSVC(problem.symmetry, kernel, C=0.05, tol=1e-3, **options)
+    return PairSVC(problem.symmetry, kernel=kernel, C=0.05, tol=1e-3, **options)
 
 
 def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_path, monkeypatch):
-    expected = machine(problem).fit(problem.dataset(own_client), "label")
+    expected = distributed.fit(machine(problem), problem.dataset(own_client), "label")
     assert expected.n_iter_ >= 3
     killed = []
 
@@ -39,7 +39,7 @@ def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_pat
 
     monkeypatch.setattr(train, "write_checkpoint", write_and_kill)
     data = problem.dataset(own_client, checkpoint=tmp_path / "state.npz")
-    found = machine(problem).fit(data, "label")
+    found = distributed.fit(machine(problem), data, "label")
     assert len(killed) == 1
     assert killed[0] not in own_client.run(os.getpid).values()
     assert found.certificate_.holds
@@ -55,7 +55,7 @@ import os, signal, sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
 from distributed import Client
-from pairity.distributed import train
+from pairity.distributed import fit, train
 from tests.distributed.conftest import Problem
 from tests.distributed.test_resilience import machine, write_checkpoint
 
@@ -67,12 +67,12 @@ def write_and_die(path, progress, fingerprint):
 train.write_checkpoint = write_and_die
 problem = Problem(Path({folder!r}), {symmetry!r})
 with Client({address!r}, set_as_default=False) as client:
-    machine(problem).fit(problem.dataset(client, checkpoint={state!r}), "label")
+    fit(machine(problem), problem.dataset(client, checkpoint={state!r}), "label")
 """
 
 
 def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, problem, tmp_path):
-    expected = machine(problem).fit(problem.dataset(client), "label")
+    expected = distributed.fit(machine(problem), problem.dataset(client), "label")
     state = tmp_path / "state.npz"
     code = CUT_OFF.format(
         root=os.getcwd(),
@@ -85,7 +85,9 @@ def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, problem, tmp_pa
     assert run.returncode == -signal.SIGKILL, run.stderr
     with np.load(state) as stored:
         assert int(stored["n_iter"]) == 2
-    resumed = machine(problem).fit(problem.dataset(client, checkpoint=state, resume=True), "label")
+    resumed = distributed.fit(
+        machine(problem), problem.dataset(client, checkpoint=state, resume=True), "label"
+    )
     assert resumed.certificate_.holds
     assert resumed.n_iter_ == expected.n_iter_
     pairs = problem.in_memory()
@@ -109,14 +111,14 @@ def test_an_unknown_id_is_named_before_training(client, odd_problem, untrained):
     with pytest.raises(
         DataError, match=r"'nobody' .*row 50, column 'b' of .*1.parquet, row group 0"
     ):
-        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
 
 
 def test_a_missing_id_is_named(client, odd_problem, untrained):
     odd_problem.pairs.loc[401, "a"] = None
     odd_problem.write()
     with pytest.raises(DataError, match=r"no id in row 1, column 'a' of .*2.parquet, row group 0"):
-        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
 
 
 def test_a_file_that_is_no_parquet_is_named(client, odd_problem, untrained):
@@ -134,7 +136,7 @@ def test_a_damaged_row_group_is_named_before_training(client, odd_problem, untra
     content[place : place + 40] = b"\xff" * 40
     path.write_bytes(bytes(content))
     with pytest.raises(DataError, match=r"1\.parquet, row group 1, which cannot be read"):
-        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
 
 
 @pytest.mark.parametrize(
@@ -149,14 +151,14 @@ def test_bad_values_are_named(client, odd_problem, untrained, column, value, mes
     odd_problem.pairs.loc[530, column] = value
     odd_problem.write()
     with pytest.raises(DataError, match=message):
-        machine(odd_problem).fit(odd_problem.dataset(client), "label", "weight")
+        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label", "weight")
 
 
 def test_pairs_of_one_object_are_named(client, odd_problem, untrained):
     odd_problem.pairs.loc[75, "b"] = odd_problem.pairs.loc[75, "a"]
     odd_problem.write()
     with pytest.raises(DataError, match=r"row 5 of .*0.parquet, row group 1 that pairs 'object"):
-        machine(odd_problem).fit(odd_problem.dataset(client), "label")
+        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
 
 
 # Checkpoints ------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkey
     def fail(*arguments, **named):
         raise OSError("no space left")
 
-    monkeypatch.setattr(checkpoint.np, "savez", fail)
+    monkeypatch.setattr(cluster.np, "savez", fail)
     with pytest.raises(OSError, match="no space"):
         write_checkpoint(path, STATE, "other")
     monkeypatch.undo()
@@ -196,19 +198,19 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkey
 
 def test_checkpoints_of_other_problems_are_refused(client, odd_problem, tmp_path):
     state = tmp_path / "state.npz"
-    machine(odd_problem).fit(odd_problem.dataset(client, checkpoint=state), "label")
+    distributed.fit(machine(odd_problem), odd_problem.dataset(client, checkpoint=state), "label")
     data = odd_problem.dataset(client, checkpoint=state, resume=True)
     other = machine(odd_problem).set_params(C=0.25)
     with pytest.raises(DataError, match="another problem"):
-        other.fit(data, "label")
+        distributed.fit(other, data, "label")
     shutil.copy(state, tmp_path / "cut.npz")
     (tmp_path / "cut.npz").write_bytes(state.read_bytes()[:100])
     data = odd_problem.dataset(client, checkpoint=tmp_path / "cut.npz", resume=True)
     with pytest.raises(DataError, match="which is no checkpoint"):
-        machine(odd_problem).fit(data, "label")
+        distributed.fit(machine(odd_problem), data, "label")
     data = odd_problem.dataset(client, checkpoint=tmp_path / "none.npz", resume=True)
     with pytest.raises(DataError, match=r"no checkpoint .* to resume from"):
-        machine(odd_problem).fit(data, "label")
+        distributed.fit(machine(odd_problem), data, "label")
 
 
 def test_options_out_of_range(odd_problem):

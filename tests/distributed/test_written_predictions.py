@@ -6,15 +6,15 @@ import pytest
 
 from pairity import PairLogistic, PairRidge, PairSVC
 from pairity.distributed import write_predictions
-from pairity.distributed.engine import DaskEngine
+from pairity.distributed.passes_on_workers import DaskEngine
 from pairity.exceptions import DataError
 from pairity.kernels import Gaussian, Linear, Nystroem, Product
-from pairity.losses.compact import CompactLosses, LossRecipe
-from pairity.lowrank.chunk import PairChunk, arrange
-from pairity.lowrank.engine import LocalEngine
-from pairity.lowrank.fit import prepare
-from pairity.lowrank.form import group_columns, read_form
-from pairity.parity import SYMMETRIES
+from pairity.losses.smoothed import CompactLosses, LossRecipe
+from pairity.pairs.parity import SYMMETRIES
+from pairity.solvers.low_rank.design import PairChunk, arrange
+from pairity.solvers.low_rank.form import group_columns, read_form
+from pairity.solvers.low_rank.low_rank_fit import prepare
+from pairity.solvers.low_rank.passes import Engine
 
 KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
 
@@ -28,7 +28,7 @@ def read(files):
 )
 def test_files_hold_what_the_model_says(client, problem, tmp_path, learner, target):
     pairs = problem.in_memory()
-    model = learner(problem.symmetry, KERNEL).fit(pairs, problem.pairs[target])
+    model = learner(problem.symmetry, kernel=KERNEL).fit(pairs, problem.pairs[target])
     files = write_predictions(model, problem.dataset(client), tmp_path / "said")
     table = read(files)
     assert (table[["a", "b"]] == problem.pairs[["a", "b"]]).all(axis=None)
@@ -46,7 +46,7 @@ def test_files_hold_what_the_model_says(client, problem, tmp_path, learner, targ
 
 
 def test_a_folder_with_something_in_it_is_left_alone(client, odd_problem, tmp_path):
-    model = PairSVC("antisymmetric", KERNEL).fit(
+    model = PairSVC("antisymmetric", kernel=KERNEL).fit(
         odd_problem.in_memory(), odd_problem.pairs["label"]
     )
     folder = tmp_path / "there"
@@ -58,7 +58,7 @@ def test_a_folder_with_something_in_it_is_left_alone(client, odd_problem, tmp_pa
 
 
 def test_an_unknown_id_leaves_no_half_file(client, odd_problem, tmp_path):
-    model = PairSVC("antisymmetric", KERNEL).fit(
+    model = PairSVC("antisymmetric", kernel=KERNEL).fit(
         odd_problem.in_memory(), odd_problem.pairs["label"]
     )
     odd_problem.pairs.loc[599, "a"] = "nobody"
@@ -77,7 +77,7 @@ def test_an_unknown_id_leaves_no_half_file(client, odd_problem, tmp_path):
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("few", [True, False])
 def test_passes_on_workers_are_those_of_one_process(client, problem, monkeypatch, precision, few):
-    from pairity.distributed import engine as engines
+    from pairity.distributed import passes_on_workers as engines
 
     if not few:
         monkeypatch.setattr(engines, "_FEW_ENTRIES", -1)
@@ -97,7 +97,7 @@ def test_passes_on_workers_are_those_of_one_process(client, problem, monkeypatch
         piece, place = arrange(pairs.first[rows], pairs.second[rows], pairs.n_objects)
         losses = CompactLosses(recipe, signs[rows][place], None)
         parts.append(PairChunk(piece, columns[rows][place], losses))
-    near = LocalEngine(whole, prepared.design)
+    near = Engine(whole, prepared.design)
     far = DaskEngine(client, client.scatter(parts), prepared.design)
     rng = np.random.default_rng(0)
     point, direction = rng.normal(size=(2, near.layout.size)) / near.layout.size

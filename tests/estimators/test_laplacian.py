@@ -11,11 +11,11 @@ from scipy.optimize import minimize
 import cases
 import naive
 from pairity import LaplacianPairSVC, Pairs, PairSVC
-from pairity.graphs.manifold import pair_laplacian
 from pairity.kernels import Gaussian, Linear, Polynomial, Tensor
-from pairity.operators.deformed import DeformedOperator
+from pairity.operators.manifold import DeformedOperator, pair_laplacian
 from pairity.operators.pair_operator import PairOperator
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
+from pairity.solvers import SMO
 
 LAWS = ["symmetric", "antisymmetric"]
 ALL = [*LAWS, "none"]
@@ -85,7 +85,7 @@ def test_optimum_of_the_primal_on_I(symmetry, graph, kernel, twin):
     given_graph = random_weights(2, n) if graph == "given" else graph
     parity = SYMMETRIES[symmetry]
     model = LaplacianPairSVC(
-        symmetry, kernel, C, manifold=manifold, graph=given_graph, n_neighbors=3, tol=1e-9
+        symmetry, kernel=kernel, C=C, manifold=manifold, graph=given_graph, n_neighbors=3, tol=1e-9
     ).fit(pairs, y)
 
     nodes, labelled, labels = pairs, np.arange(n_labelled), y[:n_labelled].astype(float)
@@ -136,13 +136,48 @@ def test_the_bent_kernel_is_the_inverse_of_the_sum_of_both_penalties(seed, manif
     assert np.array_equal(block, some.gram[[1, 3]])
 
 
+def test_coefficients_that_are_off_widen_the_gap_by_no_more_than_is_counted():
+    """Half of the norms of the model and of the bent function, less their product: the widening."""
+    pairs = cases.distinct_pairs(2, n=10, m=8).compact()
+    laplacian = pair_laplacian(pairs, None, "pairs", 3)
+    bent = DeformedOperator(PairOperator(Gaussian(0.8), pairs), laplacian, np.arange(10))
+    plain, rng = Gaussian(0.8).gram(pairs), np.random.default_rng(2)
+    theta = rng.normal(size=10)
+    assert bent.lost(theta) < 1e-28
+    bent._correction = bent._correction * (1.0 + 1e-3 * rng.normal(size=(10, 10)))
+    c = bent.coefficients(theta)
+    f = plain @ c
+    norms = c @ f + f @ laplacian @ f, theta @ bent.gram @ theta
+    widening = 0.5 * sum(norms) - theta @ f
+    assert 1e-9 < widening <= bent.lost(theta) < 1e-3
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "none"])
+def test_a_mean_is_not_taken_out_where_the_penalty_depends_on_it(symmetry):
+    """The penalty is on f without its bias; other machines centre from a mean of 8 spreads on."""
+    pairs = cases.random_pairs(4, n=40, m=20, widths=(2, 0, 0))
+    x = np.asarray(pairs.objects)
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    y = np.where(x[pairs.first, 0] + x[pairs.second, 0] > 0, 1, -1)
+    y[10:] = 0
+    decisions = []
+    for mean in (7.9, 8.1):
+        moved = pairs.with_features(x + np.array([mean, 0.0]), pairs.symmetric, pairs.antisymmetric)
+        model = LaplacianPairSVC(symmetry, kernel=Linear(), tol=1e-6).fit(moved, y)
+        assert model.certificate_.holds
+        decisions.append(model.decision_function(moved))
+    np.testing.assert_allclose(*decisions, rtol=0, atol=0.02)
+
+
 @pytest.mark.parametrize("symmetry", ALL)
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_no_penalty_is_the_supervised_machine(symmetry, graph):
     pairs, y = data(3)
-    model = LaplacianPairSVC(symmetry, Gaussian(1.0), 2.0, manifold=0.0, graph=graph, tol=1e-9)
+    model = LaplacianPairSVC(
+        symmetry, kernel=Gaussian(1.0), C=2.0, manifold=0.0, graph=graph, tol=1e-9
+    )
     model.fit(pairs, y)
-    plain = PairSVC(symmetry, Gaussian(1.0), 2.0, tol=1e-9).fit(pairs[:6], y[:6])
+    plain = PairSVC(symmetry, kernel=Gaussian(1.0), C=2.0, tol=1e-9).fit(pairs[:6], y[:6])
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
     assert model.support_.max() < 6
     new = cases.random_pairs(4, n=15)
@@ -154,8 +189,8 @@ def test_no_penalty_is_the_supervised_machine(symmetry, graph):
 @pytest.mark.parametrize("symmetry", ALL)
 def test_a_graph_without_edges_is_no_penalty(symmetry):
     pairs, y = data(3)
-    plain = PairSVC(symmetry, Gaussian(1.0), tol=1e-9).fit(pairs[:6], y[:6])
-    model = LaplacianPairSVC(symmetry, Gaussian(1.0), graph=np.zeros((16, 16)), tol=1e-9)
+    plain = PairSVC(symmetry, kernel=Gaussian(1.0), tol=1e-9).fit(pairs[:6], y[:6])
+    model = LaplacianPairSVC(symmetry, kernel=Gaussian(1.0), graph=np.zeros((16, 16)), tol=1e-9)
     assert model.fit(pairs, y).objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
 
@@ -168,7 +203,13 @@ def test_a_larger_penalty_makes_a_smoother_function(symmetry, graph):
     roughness, objectives = [], []
     for manifold in (0.0, 1.0, 100.0, 1e4):
         model = LaplacianPairSVC(
-            symmetry, Gaussian(1.0), 5.0, manifold=manifold, graph=graph, n_neighbors=4, tol=1e-8
+            symmetry,
+            kernel=Gaussian(1.0),
+            C=5.0,
+            manifold=manifold,
+            graph=graph,
+            n_neighbors=4,
+            tol=1e-8,
         ).fit(pairs, y)
         values = model.decision_function(pairs) - model.intercept_
         roughness.append(float(values @ (laplacian @ values)))
@@ -186,7 +227,7 @@ def test_a_larger_penalty_makes_a_smoother_function(symmetry, graph):
 @pytest.mark.parametrize("training_set", ["halved", "full"])
 def test_swap_law(symmetry, graph, training_set):
     pairs, y = data(7)
-    model = LaplacianPairSVC(symmetry, Gaussian(1.0), graph=graph, training_set=training_set)
+    model = LaplacianPairSVC(symmetry, kernel=Gaussian(1.0), graph=graph, training_set=training_set)
     model.fit(pairs, y)
     new, sign = cases.random_pairs(8, n=30), SYMMETRIES[symmetry].sign
     assert np.array_equal(model.decision_function(new.swap()), sign * model.decision_function(new))
@@ -198,9 +239,9 @@ def test_swap_law(symmetry, graph, training_set):
 def test_full_and_halved_set_give_the_same_function(symmetry, graph):
     pairs, y = data(7)
     halved, full = (
-        LaplacianPairSVC(symmetry, Gaussian(1.0), graph=graph, training_set=training_set).fit(
-            pairs, y
-        )
+        LaplacianPairSVC(
+            symmetry, kernel=Gaussian(1.0), graph=graph, training_set=training_set
+        ).fit(pairs, y)
         for training_set in ("halved", "full")
     )
     assert halved.objective_ == full.objective_
@@ -221,14 +262,12 @@ def test_iterates_on_the_full_set(symmetry, graph, iterates):
     pairs, y = data(7)
     seen = []
     options = {"graph": graph, "tol": 1e-9, "training_set": "full", "solver": "smo"}
-    mirrored = LaplacianPairSVC(symmetry, Gaussian(1.0), **options).fit(pairs, y)
+    mirrored = LaplacianPairSVC(symmetry, kernel=Gaussian(1.0), **options).fit(pairs, y)
     model = LaplacianPairSVC(
         symmetry,
-        Gaussian(1.0),
-        iterates=iterates,
-        selection="first_order",
+        kernel=Gaussian(1.0),
         callback=lambda iterate: seen.append(iterate.theta),
-        **options,
+        **options | {"solver": SMO(selection="first_order", iterates=iterates)},
     ).fit(pairs, y)
     assert model.certificate_.holds
     assert model.objective_ == pytest.approx(mirrored.objective_, rel=1e-7)
@@ -255,7 +294,7 @@ def test_the_order_in_which_pairs_are_written_does_not_matter(symmetry, graph):
         pairs.symmetric,
         np.where(rows[:, None], -pairs.antisymmetric, pairs.antisymmetric),
     )
-    model = LaplacianPairSVC(symmetry, Gaussian(1.0), graph=graph, tol=1e-9)
+    model = LaplacianPairSVC(symmetry, kernel=Gaussian(1.0), graph=graph, tol=1e-9)
     expected = model.fit(pairs, y).decision_function(pairs)
     found = model.fit(turned, np.where(rows, sign * y, y)).decision_function(pairs)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
@@ -276,7 +315,9 @@ def test_the_order_in_which_pairs_are_written_does_not_matter(symmetry, graph):
 def test_every_fit_is_certified(seed, symmetry, kernel, C, manifold, graph):
     """Repeated pairs too; the certificate is that of the problem solved."""
     pairs, y = cases.random_pairs(seed, n=25, m=8), data(seed, n=25)[1]
-    model = LaplacianPairSVC(symmetry, kernel, C, manifold=manifold, graph=graph).fit(pairs, y)
+    model = LaplacianPairSVC(symmetry, kernel=kernel, C=C, manifold=manifold, graph=graph).fit(
+        pairs, y
+    )
     assert model.certificate_.holds
     assert model.certificate_.gap >= -1e-9 * abs(model.certificate_.primal)
     assert model.objective_ == model.certificate_.dual
@@ -290,25 +331,27 @@ def test_every_fit_is_certified(seed, symmetry, kernel, C, manifold, graph):
 @pytest.mark.parametrize("symmetry", ALL)
 def test_every_solver(symmetry, solver):
     pairs, y = data(9)
-    expected = LaplacianPairSVC(symmetry, Gaussian(1.0), tol=1e-8).fit(pairs, y)
-    model = LaplacianPairSVC(symmetry, Gaussian(1.0), tol=1e-8, solver=solver).fit(pairs, y)
+    expected = LaplacianPairSVC(symmetry, kernel=Gaussian(1.0), tol=1e-8).fit(pairs, y)
+    model = LaplacianPairSVC(symmetry, kernel=Gaussian(1.0), tol=1e-8, solver=solver).fit(pairs, y)
     assert model.objective_ == pytest.approx(expected.objective_, rel=1e-8)
 
 
 def test_sample_weights_multiply_C_and_class_weights_too():
     pairs, y = data(9)
-    doubled = LaplacianPairSVC("symmetric", Gaussian(1.0), 2.0, tol=1e-9).fit(pairs, y)
-    weighted = LaplacianPairSVC("symmetric", Gaussian(1.0), 1.0, tol=1e-9)
+    doubled = LaplacianPairSVC("symmetric", kernel=Gaussian(1.0), C=2.0, tol=1e-9).fit(pairs, y)
+    weighted = LaplacianPairSVC("symmetric", kernel=Gaussian(1.0), C=1.0, tol=1e-9)
     weighted.fit(pairs, y, sample_weight=np.where(y == 0, 7.0, 2.0))  # 7: no labels, no losses
     assert weighted.objective_ == pytest.approx(doubled.objective_, rel=1e-9)
-    classes = LaplacianPairSVC("symmetric", Gaussian(1.0), class_weight={-1: 2, 1: 2}, tol=1e-9)
+    classes = LaplacianPairSVC(
+        "symmetric", kernel=Gaussian(1.0), class_weight={-1: 2, 1: 2}, tol=1e-9
+    )
     assert classes.fit(pairs, y).objective_ == pytest.approx(doubled.objective_, rel=1e-9)
 
 
 def test_callback_watches_steps():
     pairs, y = data(9)
     seen = []
-    LaplacianPairSVC("symmetric", Gaussian(1.0), callback=seen.append).fit(pairs, y)
+    LaplacianPairSVC("symmetric", kernel=Gaussian(1.0), callback=seen.append).fit(pairs, y)
     assert [step.iteration for step in seen] == list(range(1, len(seen) + 1))
     assert seen[0].theta.shape == (6,)
 
@@ -360,4 +403,4 @@ def test_an_object_with_itself():
 def test_a_kernel_without_the_parity():
     pairs, y = data(15)
     with pytest.raises(ValueError, match="its odd part is zero"):
-        LaplacianPairSVC("antisymmetric", Tensor(Gaussian(1.0))).fit(pairs, y)
+        LaplacianPairSVC("antisymmetric", kernel=Tensor(Gaussian(1.0))).fit(pairs, y)

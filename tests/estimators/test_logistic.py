@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 import cases
 from pairity import PairLogistic, Pairs
 from pairity.kernels import Gaussian, Linear
-from pairity.probabilities import two_probabilities
+from pairity.losses.probabilities import two_probabilities
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -30,7 +30,7 @@ def new_pairs(n=200, widths=cases.WIDTHS):
 
 def fitted(symmetry, kernel=None, C=5.0, **options):
     kernel = Gaussian(1.0) if kernel is None else kernel
-    return PairLogistic(symmetry, kernel, C, **options).fit(*data())
+    return PairLogistic(symmetry, kernel=kernel, C=C, **options).fit(*data())
 
 
 def same_objects():
@@ -157,7 +157,7 @@ def test_probabilities_decisions_and_labels_say_the_same(symmetry):
 def test_logarithms_of_tiny_probabilities():
     """Beyond where exp(-f) is 0: a linear model far outside of its data."""
     pairs, y = data((2, 0, 0))
-    model = PairLogistic("antisymmetric", Linear()).fit(pairs, y)
+    model = PairLogistic("antisymmetric", kernel=Linear()).fit(pairs, y)
     for size in (1e2, 1e4, 1e150, 1e300):
         far = Pairs(size * pairs.objects, pairs.first, pairs.second)
         decisions, logs = model.decision_function(far), model.predict_log_proba(far)
@@ -178,7 +178,7 @@ def test_logarithms_of_tiny_probabilities():
 def test_mean_probability_is_the_share_of_the_label(symmetry):
     """What the bias is for, exactly at the optimum."""
     pairs, y = data()
-    model = PairLogistic(symmetry, Gaussian(1.0), tol=1e-12).fit(pairs, y)
+    model = PairLogistic(symmetry, kernel=Gaussian(1.0), tol=1e-12).fit(pairs, y)
     assert model.predict_proba(pairs)[:, 1].mean() == pytest.approx(np.mean(y > 0), abs=1e-10)
 
 
@@ -189,7 +189,7 @@ def test_probabilities_of_a_known_law():
     won = np.random.default_rng(4).binomial(1000, truth)
     n = len(pairs)
     rows, labels = np.tile(np.arange(n), 2), np.repeat([1, -1], n)
-    model = PairLogistic("antisymmetric", Linear(), 10.0, tol=1e-9)
+    model = PairLogistic("antisymmetric", kernel=Linear(), C=10.0, tol=1e-9)
     model.fit(pairs[rows], labels, np.concatenate([won, 1000 - won]))
     found = model.predict_proba(pairs)[:, 1]
     assert np.abs(found - truth).max() < 0.03
@@ -220,8 +220,8 @@ def test_winner_first_rows_need_one_label_only():
         pairs.symmetric,
         y[:, None] * pairs.antisymmetric,
     )
-    one = PairLogistic("antisymmetric", Gaussian(1.0), tol=1e-12).fit(turned, np.ones(N))
-    two = PairLogistic("antisymmetric", Gaussian(1.0), tol=1e-12).fit(pairs, y)
+    one = PairLogistic("antisymmetric", kernel=Gaussian(1.0), tol=1e-12).fit(turned, np.ones(N))
+    two = PairLogistic("antisymmetric", kernel=Gaussian(1.0), tol=1e-12).fit(pairs, y)
     assert one.classes_.tolist() == [-1.0, 1.0]
     np.testing.assert_allclose(
         one.predict_proba(new_pairs()), two.predict_proba(new_pairs()), rtol=0, atol=1e-11
@@ -245,7 +245,9 @@ def test_one_class_without_an_opposite():
 @pytest.mark.parametrize("label", [-1, 1])
 def test_one_class_that_has_weight_is_certain(symmetry, label):
     pairs, y = data()
-    model = PairLogistic(symmetry, Gaussian(1.0)).fit(pairs, y, np.where(y == label, 1.0, 0.0))
+    model = PairLogistic(symmetry, kernel=Gaussian(1.0)).fit(
+        pairs, y, np.where(y == label, 1.0, 0.0)
+    )
     assert (model.predict(new_pairs()) == label).all()
     probabilities = model.predict_proba(new_pairs())
     assert probabilities[:, (label + 1) // 2].min() > 1.0 - 1e-12
@@ -279,7 +281,7 @@ def test_parameters_out_of_range(parameters):
     pairs, y = data()
     (name,) = parameters
     with pytest.raises(ValueError, match=rf"got {name}=.*; expected"):
-        PairLogistic(**parameters).fit(pairs, y)
+        PairLogistic(**{"symmetry": "symmetric"} | parameters).fit(pairs, y)
 
 
 def test_an_object_with_itself_in_antisymmetric_training():
@@ -296,14 +298,18 @@ def test_log_loss_chooses_C(symmetry):
     pairs, y = data()
     folds = KFold(4, shuffle=True, random_state=0)
     search = GridSearchCV(
-        PairLogistic(symmetry, Gaussian(1.0)),
+        PairLogistic(symmetry, kernel=Gaussian(1.0)),
         {"C": [0.01, 1.0, 100.0]},
         scoring="neg_log_loss",
         cv=folds,
     ).fit(pairs, y)
     by_hand = [
         cross_val_score(
-            PairLogistic(symmetry, Gaussian(1.0), C), pairs, y, scoring="neg_log_loss", cv=folds
+            PairLogistic(symmetry, kernel=Gaussian(1.0), C=C),
+            pairs,
+            y,
+            scoring="neg_log_loss",
+            cv=folds,
         ).mean()
         for C in (0.01, 1.0, 100.0)
     ]

@@ -38,6 +38,7 @@ from pairity.kernels import (
     SkewBalanced,
     Tensor,
 )
+from pairity.solvers import SMO, ConjugateGradients, Newton, Splitting
 
 BOTH = ["symmetric", "antisymmetric"]
 N = 20
@@ -277,7 +278,7 @@ def test_kernels_that_cannot_serve(kernel, symmetry, message):
     no_group = isinstance(kernel, DirectSum) and kernel.k2 is not None
     pairs, y = data(widths=(2, 0, 2) if no_group else cases.WIDTHS)
     with pytest.raises(KernelError, match=message):
-        PairSVC(symmetry, kernel).fit(pairs, y)
+        PairSVC(symmetry, kernel=kernel).fit(pairs, y)
 
 
 def test_precomputed_matrix_that_is_not_psd():
@@ -286,7 +287,7 @@ def test_precomputed_matrix_that_is_not_psd():
     pairs, y = data()
     numbered = Pairs(np.arange(9)[:, None], pairs.first, pairs.second)
     with pytest.raises(KernelError, match=r"eigenvalue -.*positive semi-definite"):
-        PairSVC("symmetric", Precomputed(matrix)).fit(numbered, y)
+        PairSVC("symmetric", kernel=Precomputed(matrix)).fit(numbered, y)
 
 
 @pytest.mark.parametrize("degree", [1001, 10**30])
@@ -300,7 +301,7 @@ def test_degrees_that_no_features_survive(degree):
 def test_values_that_overflow(kernel, symmetry):
     pairs, y = data(widths=(2, 0, 0))
     pairs = Pairs(3.0 * pairs.objects, pairs.first, pairs.second)
-    model = PairSVC(symmetry, kernel)
+    model = PairSVC(symmetry, kernel=kernel)
     with pytest.raises(KernelError, match=r"values of size.*lower a degree"):
         model.fit(pairs, y)
     with pytest.raises(NotFittedError):
@@ -309,7 +310,7 @@ def test_values_that_overflow(kernel, symmetry):
 
 def test_kernel_parameters_set_later_are_checked_again():
     pairs, y = data()
-    model = PairSVC("symmetric", Gaussian(1.0)).set_params(kernel__sigma=-1.0)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).set_params(kernel__sigma=-1.0)
     with pytest.raises(ValueError, match=r"got sigma=-1.0; expected a finite number above 0"):
         model.fit(pairs, y)
 
@@ -324,15 +325,11 @@ def test_kernel_parameters_set_later_are_checked_again():
         {"symmetry": None},
         {"training_set": "half"},
         {"solver": "newton"},
-        {"selection": "third_order"},
-        {"iterates": "mirror"},
-        {"precision": "single"},
         {"C": 0.0},
         {"C": -1.0},
         {"C": "1"},
         {"C": np.inf},
         {"tol": 0.0},
-        {"cache_size": -5.0},
         {"max_iter": 0},
         {"max_iter": -2},
         {"memory_limit": 0.0},
@@ -343,7 +340,28 @@ def test_parameters_out_of_range(parameters):
     pairs, y = data()
     (name,) = parameters
     with pytest.raises(ValueError, match=rf"got {name}=.*; expected"):
-        PairSVC(**parameters).fit(pairs, y)
+        PairSVC(**{"symmetry": "symmetric"} | parameters).fit(pairs, y)
+
+
+@pytest.mark.parametrize(
+    ("solver", "parameters"),
+    [
+        (SMO, {"selection": "third_order"}),
+        (SMO, {"iterates": "mirror"}),
+        (SMO, {"cache_size": -5.0}),
+        (Splitting, {"precision": "single"}),
+    ],
+)
+def test_options_of_solvers_out_of_range(solver, parameters):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=rf"got {name}=.*; expected"):
+        solver(**parameters)
+
+
+@pytest.mark.parametrize("solver", [Newton(), ConjugateGradients(), SMO, None, 3])
+def test_solvers_of_other_losses(solver):
+    with pytest.raises(ValueError, match=r"got solver=.*; expected one of the names 'auto', 'smo'"):
+        PairSVC("antisymmetric", solver=solver).fit(*data())
 
 
 @pytest.mark.parametrize("solver", ["chunking", "splitting"])
@@ -357,12 +375,14 @@ def test_callback_where_there_are_no_steps_to_watch(solver):
 def test_counts_of_group_columns(parameters):
     _, y = data()
     with pytest.raises(ValueError, match=r"got .*n_(anti)?symmetric=.*expected"):
-        PairSVC(**parameters).fit(np.ones((N, 4)) * np.arange(N)[:, None], y)
+        PairSVC(**{"symmetry": "symmetric"} | parameters).fit(
+            np.ones((N, 4)) * np.arange(N)[:, None], y
+        )
 
 
 def test_a_refused_fit_leaves_the_old_model():
     pairs, y = data()
-    model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, y)
     expected = model.decision_function(pairs)
     with pytest.raises(ValueError, match="one class only"):
         model.fit(pairs, np.ones(N))
@@ -480,7 +500,7 @@ def test_features_out_of_range(learner, symmetry, size, kernel, message):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=message):
-            learner(symmetry, kernel).fit(extreme, y)
+            learner(symmetry, kernel=kernel).fit(extreme, y)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -503,7 +523,7 @@ def test_targets_out_of_range(learner):
 
 def test_predictions_that_are_no_numbers():
     pairs, y = data(widths=(2, 0, 0))
-    model = PairRidge("symmetric", "polynomial").fit(pairs, y)
+    model = PairRidge("symmetric", kernel="polynomial").fit(pairs, y)
     far = Pairs(1e200 * pairs.objects, pairs.first, pairs.second)
     with pytest.raises(ValueError, match=r"got row 0 with features too large for this model"):
         model.predict(far)
@@ -513,7 +533,9 @@ def test_weights_of_ten_billion_end_with_a_gap():
     """One step for each variable, forty thousand times: the fit says how far it came."""
     pairs, y = data(widths=(2, 0, 0))
     with pytest.warns(ConvergenceWarning, match=r"steps used up.*duality gap"):
-        model = PairSVC("antisymmetric", "linear").fit(pairs, y, sample_weight=np.full(N, 1e10))
+        model = PairSVC("antisymmetric", kernel="linear").fit(
+            pairs, y, sample_weight=np.full(N, 1e10)
+        )
     assert model.n_iter_ <= 1_100_000
 
 
@@ -539,11 +561,11 @@ def test_group_features_of_the_other_parity_alone(learner, symmetry, kept, kerne
     part = "odd" if symmetry == "antisymmetric" else "even"
     message = rf"whose {part} part is zero for these pairs .*; expected .*: add such columns"
     with pytest.warns(PairityWarning, match=message) as record:
-        learner(symmetry, kernel).fit(pairs, y)
+        learner(symmetry, kernel=kernel).fit(pairs, y)
     assert record[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learner(kept, kernel).fit(pairs, y)
+        learner(kept, kernel=kernel).fit(pairs, y)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -553,7 +575,7 @@ def test_features_that_are_all_zero(learner, symmetry, size):
     pairs, y = data(widths=(2, 0, 0))
     empty = Pairs(size * pairs.objects, pairs.first, pairs.second)
     with pytest.warns(PairityWarning, match=r"is zero for these pairs .* is a constant; expected"):
-        model = learner(symmetry, "linear").fit(empty, y)
+        model = learner(symmetry, kernel="linear").fit(empty, y)
     values = getattr(model, "decision_function", model.predict)(empty)
     assert np.ptp(values) <= 1e-100
 
@@ -568,19 +590,19 @@ def test_projections_of_kernels_that_are_not_order_invariant(symmetry, projectio
     with pytest.raises(
         KernelError, match=r"expected a symmetric kernel: .*OrderInvariant\(kernel\)"
     ):
-        PairSVC(symmetry, projection(Bilinear(lopsided_form))).fit(pairs, y)
-    PairSVC("none", projection(OrderInvariant(Bilinear(lopsided_form)))).fit(pairs, y)
+        PairSVC(symmetry, kernel=projection(Bilinear(lopsided_form))).fit(pairs, y)
+    PairSVC("none", kernel=projection(OrderInvariant(Bilinear(lopsided_form)))).fit(pairs, y)
 
 
 @pytest.mark.parametrize(("symmetry", "degree"), [("symmetric", 1000), ("antisymmetric", 999)])
 def test_polynomials_of_high_degree_are_fitted_or_refused(symmetry, degree):
     pairs, y = data(widths=(2, 0, 0))
     with pytest.raises(KernelError, match=r"is zero for these pairs|with values of size"):
-        PairSVC(symmetry, Polynomial(degree)).fit(pairs, y)
+        PairSVC(symmetry, kernel=Polynomial(degree)).fit(pairs, y)
     angle = np.linspace(0.0, 1.0, pairs.n_objects)
     circle = np.column_stack([np.cos(angle), np.sin(angle)]) / np.sqrt(2.0)
     even = Pairs(circle, pairs.first, pairs.second)
-    model = PairSVC(symmetry, Polynomial(degree)).fit(even, y)
+    model = PairSVC(symmetry, kernel=Polynomial(degree)).fit(even, y)
     sign = 1.0 if symmetry == "symmetric" else -1.0
     assert np.array_equal(
         model.decision_function(even.swap()), sign * model.decision_function(even)
@@ -591,6 +613,8 @@ def test_polynomials_of_high_degree_are_fitted_or_refused(symmetry, degree):
 def test_one_unordered_pair_cannot_be_held_out(search):
     pairs, y = data()
     again = pairs[np.zeros(N, dtype=int)]
-    model = search(PairSVC("symmetric")) if search is CalibratedPairClassifier else search()
+    model = (
+        search(PairSVC("symmetric")) if search is CalibratedPairClassifier else search("symmetric")
+    )
     with pytest.raises(ValueError, match="got 20 observations of one unordered pair; expected"):
         model.fit(again, y)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import pairity.estimators.semi
+import pairity.training.read
 from learners import LEARNERS
 
 pytestmark = [
@@ -43,7 +43,7 @@ def every_third_row(values, marker):
 
 @pytest.fixture
 def some_rows_unlabelled(monkeypatch):
-    monkeypatch.setattr(pairity.estimators.semi, "_is_unlabelled", every_third_row)
+    monkeypatch.setattr(pairity.training.read, "_is_unlabelled", every_third_row)
 
 
 def checks():

@@ -56,7 +56,9 @@ LABELS = {
 def test_labels_of_any_two_values(symmetry, labels):
     pairs, y = data()
     named = np.asarray(labels)[(y > 0).astype(int)]
-    plain, other = (PairSVC(symmetry, Gaussian(1.0)).fit(pairs, given) for given in (y, named))
+    plain, other = (
+        PairSVC(symmetry, kernel=Gaussian(1.0)).fit(pairs, given) for given in (y, named)
+    )
     assert np.array_equal(other.classes_, np.asarray(labels))
     assert np.array_equal(
         other.decision_function(new_pairs()), plain.decision_function(new_pairs())
@@ -88,8 +90,10 @@ def test_winner_first_rows_need_one_label_only(label, classes):
         np.where(y > 0, pairs.first, pairs.second),
         np.where(y > 0, pairs.second, pairs.first),
     )
-    one_class = PairSVC("antisymmetric", "linear", tol=1e-9).fit(turned, np.full(len(y), label))
-    two_classes = PairSVC("antisymmetric", "linear", tol=1e-9).fit(pairs, y)
+    one_class = PairSVC("antisymmetric", kernel="linear", tol=1e-9).fit(
+        turned, np.full(len(y), label)
+    )
+    two_classes = PairSVC("antisymmetric", kernel="linear", tol=1e-9).fit(pairs, y)
     assert one_class.classes_.tolist() == classes
     sign = 1.0 if label == classes[1] else -1.0
     np.testing.assert_allclose(
@@ -104,7 +108,7 @@ def test_winner_first_rows_need_one_label_only(label, classes):
 def test_one_label_without_an_opposite(label):
     pairs, _ = ranking()
     with pytest.raises(ValueError, match=r"got one class only, .*opposite cannot be named"):
-        PairSVC("antisymmetric", "linear").fit(pairs, [label] * len(pairs))
+        PairSVC("antisymmetric", kernel="linear").fit(pairs, [label] * len(pairs))
 
 
 # Ties -------------------------------------------------------------------------------------------
@@ -132,7 +136,7 @@ def tied_and_not(pairs):
 )
 def test_a_decision_of_exactly_zero_is_a_tie(labels, expected):
     pairs, y = ranking(labels)
-    model = PairSVC("antisymmetric", "linear").fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel="linear").fit(pairs, y)
     assert model.decision_function(tied_and_not(pairs))[0] == 0.0
     assert model.predict(tied_and_not(pairs)).tolist() == expected
 
@@ -150,7 +154,7 @@ def test_a_decision_of_exactly_zero_is_a_tie(labels, expected):
 )
 def test_tie_label_is_the_users(labels, tie_label, expected):
     pairs, y = ranking(labels)
-    model = PairSVC("antisymmetric", "linear", tie_label=tie_label).fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel="linear", tie_label=tie_label).fit(pairs, y)
     predicted = model.predict(tied_and_not(pairs)).tolist()
     assert predicted[1:] == expected[1:]
     assert predicted[0] == expected[0] or (predicted[0] != predicted[0] and tie_label != tie_label)
@@ -158,14 +162,16 @@ def test_tie_label_is_the_users(labels, tie_label, expected):
 
 def test_no_tie_no_change_of_type():
     pairs, y = ranking((0, 1))
-    predicted = PairSVC("antisymmetric", "linear").fit(pairs, y).predict(tied_and_not(pairs)[1:])
+    predicted = (
+        PairSVC("antisymmetric", kernel="linear").fit(pairs, y).predict(tied_and_not(pairs)[1:])
+    )
     assert predicted.dtype == y.dtype
     assert predicted.tolist() == [1, 0]
 
 
 def test_score_counts_a_tie_as_one_half():
     pairs, y = ranking()
-    model = PairSVC("antisymmetric", "linear", C=100.0).fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel="linear", C=100.0).fit(pairs, y)
     probe = tied_and_not(pairs)
     assert model.score(probe, [1, 1, -1]) == pytest.approx(2.5 / 3.0)
     assert model.score(probe, [-1, 1, -1]) == pytest.approx(2.5 / 3.0)
@@ -182,7 +188,7 @@ def test_score_counts_a_tie_as_one_half():
 def test_decisions_follow_from_the_attributes(symmetry, training_set):
     """support_, dual_coef_ and intercept_ are the model, as the paper writes it."""
     pairs, y = data()
-    model = PairSVC(symmetry, Gaussian(1.0), training_set=training_set).fit(pairs, y)
+    model = PairSVC(symmetry, kernel=Gaussian(1.0), training_set=training_set).fit(pairs, y)
     rows = pairs.with_mirrored() if training_set == "full" else pairs
     sign = 1.0 if symmetry == "symmetric" else -1.0
     labels = np.concatenate([y, sign * y])
@@ -200,13 +206,13 @@ def test_C_means_the_same_on_both_sets():
     pairs, y = data()
     for C in (0.1, 1.0, 10.0):
         halved, full = (
-            PairSVC("symmetric", Gaussian(1.0), C, training_set=training_set, tol=1e-8)
+            PairSVC("symmetric", kernel=Gaussian(1.0), C=C, training_set=training_set, tol=1e-8)
             for training_set in ("halved", "full")
         )
         assert halved.fit(pairs, y).objective_ == pytest.approx(
             full.fit(pairs, y).objective_, rel=1e-8
         )
-    ten_times = PairSVC("symmetric", Gaussian(1.0), 0.1, tol=1e-8).fit(pairs, y)
+    ten_times = PairSVC("symmetric", kernel=Gaussian(1.0), C=0.1, tol=1e-8).fit(pairs, y)
     assert ten_times.objective_ != pytest.approx(halved.objective_, rel=1e-2)
 
 
@@ -223,8 +229,10 @@ def test_which_order_a_pair_is_written_in_does_not_matter(symmetry):
         np.where(turned[:, None], -pairs.antisymmetric, pairs.antisymmetric),
     )
     sign = 1 if symmetry == "symmetric" else -1
-    one = PairSVC(symmetry, Gaussian(1.0), tol=1e-9).fit(pairs, y)
-    two = PairSVC(symmetry, Gaussian(1.0), tol=1e-9).fit(other, np.where(turned, sign * y, y))
+    one = PairSVC(symmetry, kernel=Gaussian(1.0), tol=1e-9).fit(pairs, y)
+    two = PairSVC(symmetry, kernel=Gaussian(1.0), tol=1e-9).fit(
+        other, np.where(turned, sign * y, y)
+    )
     np.testing.assert_allclose(
         one.decision_function(new_pairs()), two.decision_function(new_pairs()), rtol=0, atol=1e-7
     )
@@ -245,7 +253,7 @@ def assert_same_model(one, two):
 def test_whole_weights_are_repeated_rows(symmetry, training_set):
     pairs, y = data()
     weights = np.random.default_rng(2).integers(0, 4, size=N)
-    model = PairSVC(symmetry, Gaussian(1.0), training_set=training_set, tol=1e-9)
+    model = PairSVC(symmetry, kernel=Gaussian(1.0), training_set=training_set, tol=1e-9)
     repeated = np.repeat(np.arange(N), weights)
     weighted = clone(model).fit(pairs, y, sample_weight=weights)
     assert_same_model(weighted, clone(model).fit(pairs[repeated], y[repeated]))
@@ -257,7 +265,7 @@ def test_whole_weights_are_repeated_rows(symmetry, training_set):
 def test_zero_weights_are_dropped_rows(symmetry):
     pairs, y = data()
     weights = (np.arange(N) % 3 > 0).astype(float)
-    model = PairSVC(symmetry, Gaussian(1.0), tol=1e-9)
+    model = PairSVC(symmetry, kernel=Gaussian(1.0), tol=1e-9)
     weighted = clone(model).fit(pairs, y, sample_weight=weights)
     kept = weights > 0
     assert_same_model(weighted, clone(model).fit(pairs[kept], y[kept]))
@@ -266,38 +274,44 @@ def test_zero_weights_are_dropped_rows(symmetry):
 
 def test_weights_scale_C():
     pairs, y = data()
-    weighted = PairSVC("symmetric", Gaussian(1.0), 1.0, tol=1e-9).fit(pairs, y, np.full(N, 3.0))
-    assert_same_model(weighted, PairSVC("symmetric", Gaussian(1.0), 3.0, tol=1e-9).fit(pairs, y))
+    weighted = PairSVC("symmetric", kernel=Gaussian(1.0), C=1.0, tol=1e-9).fit(
+        pairs, y, np.full(N, 3.0)
+    )
+    assert_same_model(
+        weighted, PairSVC("symmetric", kernel=Gaussian(1.0), C=3.0, tol=1e-9).fit(pairs, y)
+    )
 
 
 def test_class_weights_by_label():
     pairs, y = data()
     named = np.where(y > 0, "same", "other")
     by_class = PairSVC(
-        "symmetric", Gaussian(1.0), class_weight={"same": 3.0, "other": 0.5}, tol=1e-9
+        "symmetric", kernel=Gaussian(1.0), class_weight={"same": 3.0, "other": 0.5}, tol=1e-9
     ).fit(pairs, named)
     weights = np.where(y > 0, 3.0, 0.5)
     assert_same_model(
-        by_class, PairSVC("symmetric", Gaussian(1.0), tol=1e-9).fit(pairs, y, weights)
+        by_class, PairSVC("symmetric", kernel=Gaussian(1.0), tol=1e-9).fit(pairs, y, weights)
     )
 
 
 def test_balanced_class_weights():
     pairs, y = data()
     y = np.where(np.arange(N) < 10, 1, -1)
-    balanced = PairSVC("symmetric", Gaussian(1.0), class_weight="balanced", tol=1e-9).fit(pairs, y)
+    balanced = PairSVC("symmetric", kernel=Gaussian(1.0), class_weight="balanced", tol=1e-9).fit(
+        pairs, y
+    )
     weights = np.where(y > 0, N / 20.0, N / 60.0)
     assert_same_model(
-        balanced, PairSVC("symmetric", Gaussian(1.0), tol=1e-9).fit(pairs, y, weights)
+        balanced, PairSVC("symmetric", kernel=Gaussian(1.0), tol=1e-9).fit(pairs, y, weights)
     )
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {-1: 2.0, 1: 2.0}], ids=repr)
 def test_equal_class_weights_are_fine_in_the_antisymmetric_case(class_weight):
     pairs, y = data()
-    model = PairSVC("antisymmetric", Gaussian(1.0), class_weight=class_weight, tol=1e-9)
+    model = PairSVC("antisymmetric", kernel=Gaussian(1.0), class_weight=class_weight, tol=1e-9)
     C = 1.0 if class_weight == "balanced" else 2.0
-    plain = PairSVC("antisymmetric", Gaussian(1.0), C, tol=1e-9).fit(pairs, y)
+    plain = PairSVC("antisymmetric", kernel=Gaussian(1.0), C=C, tol=1e-9).fit(pairs, y)
     assert_same_model(model.fit(pairs, y), plain)
 
 
@@ -307,7 +321,7 @@ def test_equal_class_weights_are_fine_in_the_antisymmetric_case(class_weight):
 @pytest.mark.parametrize("symmetry", [*BOTH, "none"])
 def test_rows_pairs_and_sparse_pairs_are_the_same_data(symmetry):
     pairs, y = data()
-    model = PairSVC(symmetry, Gaussian(1.0), tol=1e-9, n_symmetric=2, n_antisymmetric=2)
+    model = PairSVC(symmetry, kernel=Gaussian(1.0), tol=1e-9, n_symmetric=2, n_antisymmetric=2)
     expected = clone(model).fit(pairs, y).decision_function(new_pairs())
     for given, new in [
         (pairs.to_rows(), new_pairs().to_rows()),
@@ -324,9 +338,9 @@ def test_frames_of_wide_rows():
     pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
     pairs, y = data(widths=(2, 0, 0))
     frame = pd.DataFrame(pairs.to_rows(), columns=["a1", "a2", "b1", "b2"])
-    model = PairSVC("symmetric", Gaussian(1.0)).fit(frame, pd.Series(y))
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(frame, pd.Series(y))
     assert model.feature_names_in_.tolist() == ["a1", "a2", "b1", "b2"]
-    plain = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y)
+    plain = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, y)
     assert np.array_equal(model.decision_function(frame), plain.decision_function(pairs))
 
 
@@ -335,7 +349,7 @@ def test_nothing_of_the_users_is_changed():
     weights = np.ones(N)
     before = pairs.to_rows().copy(), y.copy(), weights.copy()
     kernel = Gaussian(1.0)
-    PairSVC("symmetric", kernel).fit(pairs, y, weights).predict(pairs)
+    PairSVC("symmetric", kernel=kernel).fit(pairs, y, weights).predict(pairs)
     assert np.array_equal(pairs.to_rows(), before[0])
     assert np.array_equal(y, before[1])
     assert np.array_equal(weights, before[2])
@@ -346,7 +360,7 @@ def test_nothing_of_the_users_is_changed():
 def test_later_changes_do_not_reach_a_fitted_model(symmetry):
     """Neither the data, nor the labels, nor the kernel that the user goes on working with."""
     pairs, y = data()
-    model = PairSVC(symmetry, Product(Gaussian(1.0))).fit(pairs, y)
+    model = PairSVC(symmetry, kernel=Product(Gaussian(1.0))).fit(pairs, y)
     expected = model.decision_function(new_pairs())
     pairs.objects[:] = 0.0
     pairs.symmetric[:] = 0.0
@@ -359,7 +373,7 @@ def test_later_changes_do_not_reach_a_fitted_model(symmetry):
 @pytest.mark.parametrize("symmetry", [*BOTH, "none"])
 def test_no_pairs_to_predict(symmetry):
     pairs, y = data()
-    model = PairSVC(symmetry, Gaussian(1.0)).fit(pairs, y)
+    model = PairSVC(symmetry, kernel=Gaussian(1.0)).fit(pairs, y)
     assert model.decision_function(pairs[:0]).shape == (0,)
     assert model.predict(pairs[:0]).shape == (0,)
 
@@ -372,7 +386,7 @@ def test_self_pairs_are_data_in_the_symmetric_case():
     )
     labels = np.append(y, [1, 1])
     halved, full = (
-        PairSVC("symmetric", Gaussian(1.0), training_set=training_set, tol=1e-9).fit(
+        PairSVC("symmetric", kernel=Gaussian(1.0), training_set=training_set, tol=1e-9).fit(
             with_self, labels
         )
         for training_set in ("halved", "full")
@@ -387,14 +401,18 @@ def test_self_pairs_are_data_in_the_symmetric_case():
 def test_search_over_kernel_parameters(symmetry):
     pairs, y = data()
     search = GridSearchCV(
-        PairSVC(symmetry, Gaussian(1.0)),
+        PairSVC(symmetry, kernel=Gaussian(1.0)),
         {"kernel__sigma": [0.3, 1.0, 3.0], "C": [0.1, 10.0]},
         cv=KFold(3),
     ).fit(pairs, y)
     assert len(search.cv_results_["params"]) == 6
     assert search.best_estimator_.kernel.sigma == search.best_params_["kernel__sigma"]
     by_hand = [
-        PairSVC(symmetry, Gaussian(search.best_params_["kernel__sigma"]), search.best_params_["C"])
+        PairSVC(
+            symmetry,
+            kernel=Gaussian(search.best_params_["kernel__sigma"]),
+            C=search.best_params_["C"],
+        )
         .fit(pairs[train], y[train])
         .score(pairs[test], y[test])
         for train, test in KFold(3).split(pairs)
@@ -412,7 +430,7 @@ def test_search_over_kernels():
 
 def test_cross_validation():
     pairs, y = ranking()
-    scores = cross_val_score(PairSVC("antisymmetric", "linear", 100.0), pairs, y, cv=4)
+    scores = cross_val_score(PairSVC("antisymmetric", kernel="linear", C=100.0), pairs, y, cv=4)
     assert scores.shape == (4,)
     assert scores.mean() > 0.9
 
@@ -420,19 +438,22 @@ def test_cross_validation():
 def test_splitting_off_a_test_set():
     pairs, y = ranking(n=80)
     train, test, y_train, y_test = train_test_split(pairs, y, random_state=0)
-    model = PairSVC("antisymmetric", "linear", 100.0).fit(train, y_train)
+    model = PairSVC("antisymmetric", kernel="linear", C=100.0).fit(train, y_train)
     assert model.score(test, y_test) > 0.9
 
 
 def test_pipelines():
     pairs, y = data(widths=(2, 0, 0))
-    scaled = make_pipeline(StandardScaler(), PairSVC("symmetric", Gaussian(1.0)))
+    scaled = make_pipeline(StandardScaler(), PairSVC("symmetric", kernel=Gaussian(1.0)))
     assert scaled.fit(pairs.to_rows(), y).predict(pairs.to_rows()).shape == (N,)
     swapped = Pipeline(
-        [("swap", FunctionTransformer(Pairs.swap)), ("svc", PairSVC("antisymmetric", "gaussian"))]
+        [
+            ("swap", FunctionTransformer(Pairs.swap)),
+            ("svc", PairSVC("antisymmetric", kernel="gaussian")),
+        ]
     )
     swapped.fit(pairs, y)
-    plain = PairSVC("antisymmetric", "gaussian").fit(pairs.swap(), y)
+    plain = PairSVC("antisymmetric", kernel="gaussian").fit(pairs.swap(), y)
     assert np.array_equal(
         swapped.decision_function(new_pairs(widths=(2, 0, 0))),
         plain.decision_function(new_pairs(widths=(2, 0, 0)).swap()),
@@ -447,7 +468,7 @@ def test_clone_and_pickle(symmetry, kernel):
     if kernel == "tensor" and symmetry == "antisymmetric":
         kernel = "product"
     pairs, y = data()
-    model = PairSVC(symmetry, kernel, C=3.0, training_set="full").fit(pairs, y)
+    model = PairSVC(symmetry, kernel=kernel, C=3.0, training_set="full").fit(pairs, y)
     copy = clone(model)
     assert copy.get_params()["C"] == 3.0
     assert not hasattr(copy, "support_")
@@ -459,7 +480,7 @@ def test_clone_and_pickle(symmetry, kernel):
 
 def test_fit_writes_no_parameter():
     pairs, y = data()
-    model = PairSVC("symmetric", "gaussian")
+    model = PairSVC("symmetric", kernel="gaussian")
     before = dict(model.get_params())
     model.fit(pairs, y)
     assert model.get_params() == before
@@ -468,9 +489,9 @@ def test_fit_writes_no_parameter():
 
 def test_refitting_forgets():
     pairs, y = data()
-    model = PairSVC("symmetric", Gaussian(1.0), tol=1e-8).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0), tol=1e-8).fit(pairs, y)
     model.fit(pairs[:20], y[:20])
-    fresh = PairSVC("symmetric", Gaussian(1.0), tol=1e-8).fit(pairs[:20], y[:20])
+    fresh = PairSVC("symmetric", kernel=Gaussian(1.0), tol=1e-8).fit(pairs[:20], y[:20])
     assert np.array_equal(
         model.decision_function(new_pairs()), fresh.decision_function(new_pairs())
     )
@@ -478,11 +499,11 @@ def test_refitting_forgets():
 
 def test_verbose_goes_to_standard_error(capsys):
     pairs, y = data()
-    PairSVC("symmetric", "gaussian", verbose=True).fit(pairs, y)
+    PairSVC("symmetric", kernel="gaussian", verbose=True).fit(pairs, y)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "KKT violation" in captured.err
-    PairSVC("symmetric", "gaussian").fit(pairs, y)
+    PairSVC("symmetric", kernel="gaussian").fit(pairs, y)
     assert capsys.readouterr().err == ""
 
 
@@ -491,7 +512,7 @@ def test_one_class_left_by_the_weights():
     pairs, y = data()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y, (y > 0).astype(float))
+        model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, y, (y > 0).astype(float))
     assert len(model.support_) == 0
     assert model.intercept_ == 1.0
     assert (model.predict(new_pairs()) == 1).all()
@@ -499,5 +520,7 @@ def test_one_class_left_by_the_weights():
 
 def test_the_name_of_the_linear_kernel_is_the_linear_kernel():
     pairs, y = data()
-    one, two = (PairSVC("symmetric", kernel).fit(pairs, y) for kernel in ("linear", Linear()))
+    one, two = (
+        PairSVC("symmetric", kernel=kernel).fit(pairs, y) for kernel in ("linear", Linear())
+    )
     assert np.array_equal(one.dual_coef_, two.dual_coef_)

@@ -12,7 +12,7 @@ from learners import LEARNERS
 from pairity import Pairs, PairSVC
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Gaussian, OrderInvariant, Polynomial, Precomputed, Product, Tensor
-from pairity.parity import SYMMETRIES, Parity
+from pairity.pairs.parity import SYMMETRIES, Parity
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -22,7 +22,7 @@ BOTH = [SYMMETRIC, ANTISYMMETRIC]
 
 def fitted(symmetry, kernel, widths=cases.WIDTHS, scale=0.7, **options):
     pairs = cases.random_pairs(1, n=40, m=12, widths=widths, scale=scale)
-    model = PairSVC(symmetry, kernel, **options)
+    model = PairSVC(symmetry, kernel=kernel, **cases.with_smo(options))
     return model.fit(pairs, cases.random_labels(1, 40))
 
 
@@ -128,7 +128,7 @@ def test_many_pairs_of_few_objects(symmetry, case):
     """Sizes at which products go through object matrices."""
     pairs = cases.random_pairs(5, n=600, m=15, widths=(3, 0, 0))
     labels = cases.random_labels(5, 600)
-    model = PairSVC(symmetry, case.kernel, C=0.1, tol=1e-2).fit(pairs, labels)
+    model = PairSVC(symmetry, kernel=case.kernel, C=0.1, tol=1e-2).fit(pairs, labels)
     assert_swap_law(model, pairs)
     assert_swap_law(model, new_pairs(n=900, m=14, widths=(3, 0, 0)))
 
@@ -136,7 +136,7 @@ def test_many_pairs_of_few_objects(symmetry, case):
 @pytest.mark.parametrize(("symmetry", "case"), ALL, ids=repr)
 def test_wide_rows(symmetry, case):
     train = cases.random_pairs(1, n=40, m=12)
-    model = PairSVC(symmetry, case.kernel, n_symmetric=2, n_antisymmetric=2)
+    model = PairSVC(symmetry, kernel=case.kernel, n_symmetric=2, n_antisymmetric=2)
     model.fit(train.to_rows(), cases.random_labels(1, 40))
     pairs = new_pairs()
     decisions = model.decision_function(pairs.to_rows())
@@ -151,7 +151,7 @@ def test_wide_rows(symmetry, case):
 @pytest.mark.parametrize(("symmetry", "case"), ALL, ids=repr)
 def test_sparse_objects(symmetry, case):
     train = cases.sparse_twin(cases.random_pairs(1, n=40, m=12))
-    model = PairSVC(symmetry, case.kernel, tol=1e-8).fit(train, cases.random_labels(1, 40))
+    model = PairSVC(symmetry, kernel=case.kernel, tol=1e-8).fit(train, cases.random_labels(1, 40))
     pairs = cases.sparse_twin(new_pairs())
     assert_swap_law(model, pairs)
     for single in pairs[:5]:
@@ -264,7 +264,7 @@ def test_precomputed(symmetry):
     places = np.arange(20)[:, None]
     first = rng.integers(20, size=40)
     second = (first + rng.integers(1, 20, size=40)) % 20
-    model = PairSVC(symmetry, Product(Precomputed(features @ features.T)))
+    model = PairSVC(symmetry, kernel=Product(Precomputed(features @ features.T)))
     model.fit(Pairs(places, first[:30], second[:30]), cases.random_labels(6, 30))
     assert_swap_law(model, Pairs(places, first, second))
 
@@ -284,7 +284,7 @@ def test_the_same_pair_in_batches_of_other_shapes_differs_by_rounding_only(symme
 def test_without_a_symmetry_there_is_no_law():
     """The test can fail: an ordinary machine on the rows as given is not symmetric."""
     pairs = cases.random_pairs(1, n=40, m=12)
-    model = PairSVC("none", Gaussian(1.0)).fit(pairs, cases.random_labels(1, 40))
+    model = PairSVC("none", kernel=Gaussian(1.0)).fit(pairs, cases.random_labels(1, 40))
     decisions, swapped = (model.decision_function(x) for x in (new_pairs(), new_pairs().swap()))
     assert np.abs(swapped - decisions).max() > 1e-3
     assert np.abs(swapped + decisions).max() > 1e-3
@@ -373,7 +373,7 @@ def test_every_learner_is_exactly_zero_at_an_object_with_itself(learner, trainin
 @pytest.mark.parametrize("symmetry", BOTH)
 def test_every_learner_on_wide_rows(learner, symmetry):
     pairs, new = cases.random_pairs(1, n=40, m=12), new_pairs()
-    model = learner.estimator(symmetry, Gaussian(1.0), n_symmetric=2, n_antisymmetric=2)
+    model = learner.estimator(symmetry, kernel=Gaussian(1.0), n_symmetric=2, n_antisymmetric=2)
     model.fit(pairs.to_rows(), learner.targets(1, 40))
     values, sign = learner.of(model, new.to_rows()), SYMMETRIES[symmetry].sign
     assert np.array_equal(learner.of(model, new.swap().to_rows()), sign * values)

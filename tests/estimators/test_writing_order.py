@@ -36,7 +36,7 @@ from pairity.kernels import (
     Standardized,
 )
 from pairity.kernels import Product as ProductKernel
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
 
 BOTH = ["symmetric", "antisymmetric"]
 N = 36
@@ -99,7 +99,7 @@ CASES = [
 @pytest.mark.parametrize(("symmetry", "case"), CASES, ids=repr)
 def test_every_kernel(symmetry, case, training_set):
     pairs = written()
-    model = PairSVC(symmetry, case.kernel, C=0.1, training_set=training_set, tol=1e-8)
+    model = PairSVC(symmetry, kernel=case.kernel, C=0.1, training_set=training_set, tol=1e-8)
     labels = labels_of(pairs, symmetry)
     assert_same_model(model, pairs, labels, some_rows(1), "decision_function")
 
@@ -140,7 +140,7 @@ def test_every_learner_with_parameters_from_the_pairs(learner, symmetry, name):
         targets = labels_of(pairs, symmetry)
     if not learner.supervised:
         targets[2::2] = 0
-    model = learner.estimator(symmetry, FITTED[symmetry][name], tol=1e-8)
+    model = learner.estimator(symmetry, kernel=FITTED[symmetry][name], tol=1e-8)
     close = LOW_RANK if name == "nystroem" else CLOSE
     assert_same_model(model, pairs, targets, some_rows(2), learner.values, close)
 
@@ -150,7 +150,7 @@ def test_every_learner_with_parameters_from_the_pairs(learner, symmetry, name):
 def test_any_rows(seed, rows):
     for symmetry, kernel in (("antisymmetric", "derived"), ("symmetric", "k2-k3")):
         pairs = written(seed)
-        model = PairRidge(symmetry, FITTED[symmetry][kernel], alpha=0.1)
+        model = PairRidge(symmetry, kernel=FITTED[symmetry][kernel], alpha=0.1)
         targets = targets_of(pairs, symmetry)
         assert_same_model(model, pairs, targets, np.array(rows), "predict")
 
@@ -172,7 +172,7 @@ def test_graphs_of_repeated_and_equally_near_pairs(symmetry, graph, grid):
     n = len(pairs)
     labels = np.resize(cases.random_labels(3, 12), n)
     labels[2::3] = 0
-    model = LaplacianPairSVC(symmetry, Gaussian(1.0), graph=graph, n_neighbors=3, tol=1e-8)
+    model = LaplacianPairSVC(symmetry, kernel=Gaussian(1.0), graph=graph, n_neighbors=3, tol=1e-8)
     new = cases.random_pairs(2, n=25, m=9, widths=(2, 0, 0) if grid else cases.WIDTHS)
     rows, sign = some_rows(3, n), int(SYMMETRIES[symmetry].sign)
     expected = model.fit(pairs, labels).decision_function(new)
@@ -217,7 +217,7 @@ def test_every_search(symmetry, search, options):
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 def test_calibration(symmetry, method):
     pairs = written(n=48)
-    model = CalibratedPairClassifier(PairSVC(symmetry, "gaussian", tol=1e-8), method=method)
+    model = CalibratedPairClassifier(PairSVC(symmetry, kernel="gaussian", tol=1e-8), method=method)
     labels = labels_of(pairs, symmetry)
     assert_same_model(model, pairs, labels, some_rows(5, 48), "decision_function")
 
@@ -227,7 +227,7 @@ def test_draws(learner):
     pairs = written(n=60)
     raw = targets_of(pairs, "antisymmetric")
     outcomes = np.where(np.abs(raw) < 0.4, 0, np.sign(raw)).astype(int)
-    model = PairDrawClassifier(learner("antisymmetric", "gaussian", tol=1e-8))
+    model = PairDrawClassifier(learner("antisymmetric", kernel="gaussian", tol=1e-8))
     assert_same_model(model, pairs, outcomes, some_rows(6, 60), "decision_function")
 
 
@@ -237,7 +237,7 @@ def test_draws(learner):
 def test_without_a_symmetry_the_order_matters():
     pairs, rows = written(), some_rows(1)
     labels, new = labels_of(pairs, "symmetric"), cases.random_pairs(2, n=25, m=9)
-    model = PairSVC("none", Gaussian(1.0))
+    model = PairSVC("none", kernel=Gaussian(1.0))
     expected = model.fit(pairs, labels).decision_function(new)
     found = model.fit(pairs.with_swapped(rows), labels).decision_function(new)
     assert np.abs(found - expected).max() > 0.05

@@ -7,17 +7,18 @@ from hypothesis import strategies as st
 from sklearn.kernel_ridge import KernelRidge
 
 import cases
-from pairity.evidence.comparison import (
+from pairity.inspection.comparison import (
     MODELS,
     Comparison,
     KernelParts,
     ModelScore,
     compare_models,
+    fit_ridge,
+    units_by_size,
 )
-from pairity.evidence.ridge import fit_ridge, units_by_size
 from pairity.kernels import Balanced, Gaussian, Linear, Mixed, SkewBalanced
-from pairity.selection import PairKFold
-from pairity.selection.identity import ends_of
+from pairity.model_selection import PairKFold
+from pairity.pairs.same_objects import ends_of
 
 
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30))

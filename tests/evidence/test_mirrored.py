@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity import Pairs
-from pairity.evidence.mirrored import compare_mirrored, match_orders
-from pairity.evidence.targets import read_targets
-from pairity.selection.identity import ends_of
+from pairity.inspection.verdict import compare_mirrored, match_orders, read_targets
+from pairity.pairs.same_objects import ends_of
 
 
 def naive_matches(first, second):

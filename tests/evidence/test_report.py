@@ -5,10 +5,10 @@ import pytest
 
 from pairity import PairRidge, Pairs, PairSVC, parity_report
 from pairity.datasets import load_restaurants, load_train_choice
-from pairity.evidence.report import _drawn
 from pairity.exceptions import KernelError
+from pairity.inspection.which_symmetry import _drawn
 from pairity.kernels import Gaussian, Mixed, Tensor
-from pairity.selection import ObjectKFold, PairKFold
+from pairity.model_selection import ObjectKFold, PairKFold
 
 
 def made_up(kind, seed, n=220, m=40):
@@ -110,7 +110,7 @@ def test_advice_for_mixed_data_is_good():
         ("symmetric", kernel),
         ("antisymmetric", kernel),
     ]:
-        model = PairRidge(symmetry, chosen, alpha=0.1).fit(pairs[train], values[train])
+        model = PairRidge(symmetry, kernel=chosen, alpha=0.1).fit(pairs[train], values[train])
         scores[symmetry] = model.score(pairs[test], values[test])
     assert report.symmetry == "none"
     assert scores["none"] > max(scores["symmetric"], scores["antisymmetric"]) + 0.05
@@ -167,7 +167,7 @@ def test_the_verdict_agrees_with_what_estimators_find():
     report = parity_report(pairs, y)
     other = "symmetric" if report.symmetry == "antisymmetric" else "antisymmetric"
     scores = {
-        symmetry: PairSVC(symmetry, Gaussian(2.0))
+        symmetry: PairSVC(symmetry, kernel=Gaussian(2.0))
         .fit(pairs[:150], y[:150])
         .score(pairs[150:], y[150:])
         for symmetry in (report.symmetry, other)

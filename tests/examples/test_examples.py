@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 
-from pairity.cli.app import main
+from pairity.app.cli.commands import main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 import cases
 from learners import LEARNERS
 from pairity import DerivedFeatures, ObjectTransformer, PairRidge, Pairs, PairSVC
-from pairity.explain import Columns, permutation_importance, plot_importance
-from pairity.explain.shuffling import ShuffleFrame
+from pairity.inspection import Columns, permutation_importance, plot_importance
+from pairity.inspection.importance import ShuffleFrame
 from pairity.kernels import Gaussian, Linear
 
 BOTH = ["symmetric", "antisymmetric"]
@@ -158,7 +158,7 @@ def test_swapped_pairs_have_the_same_importance(learner, symmetry, seed):
 def test_drops_are_scores_lost(rng):
     """Computed by hand from the same shuffles."""
     pairs, y = cases.random_pairs(3, n=30, m=10), cases.random_labels(3, 30)
-    model = PairSVC("antisymmetric", Gaussian(1.2)).fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel=Gaussian(1.2)).fit(pairs, y)
     found = permutation_importance(model, pairs, y, n_repeats=3, random_state=7)
     generator, frame = np.random.default_rng(7), ShuffleFrame(pairs)
     shuffles = [frame.draw(generator) for _ in range(3)]
@@ -176,7 +176,7 @@ def test_drops_are_scores_lost(rng):
 
 def test_seeds():
     pairs, y = cases.random_pairs(3, n=30, m=10), cases.random_labels(3, 30)
-    model = PairSVC("symmetric", Gaussian(1.2)).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.2)).fit(pairs, y)
     drops = [permutation_importance(model, pairs, y, random_state=s).drops for s in (1, 1, 2)]
     assert np.array_equal(drops[0], drops[1])
     assert not np.array_equal(drops[0], drops[2])
@@ -192,7 +192,7 @@ def test_important_features_are_found_and_others_are_not(rng):
     margin = objects[pairs.first, 0] - objects[pairs.second, 0] + home
     y = np.where(margin > 0, 1, -1)
     model = make_pipeline(
-        ObjectTransformer(StandardScaler()), PairSVC("antisymmetric", Linear())
+        ObjectTransformer(StandardScaler()), PairSVC("antisymmetric", kernel=Linear())
     ).fit(pairs, y)
     names = ["strength", "luck", "shoes", "distance", "home"]
     found = permutation_importance(model, pairs, y, names=names)
@@ -212,7 +212,7 @@ def test_a_flag_that_is_the_same_in_every_row_is_not_without_importance(rng):
     second = np.where(turn, pairs.first, pairs.second)
     margin = objects[first, 0] - objects[second, 0] + 1.0
     pairs = Pairs(objects, first, second, antisymmetric=np.ones(len(turn)))
-    model = PairRidge("antisymmetric", Linear(), alpha=0.1).fit(pairs, margin)
+    model = PairRidge("antisymmetric", kernel=Linear(), alpha=0.1).fit(pairs, margin)
     found = permutation_importance(model, pairs, margin, names=["strength", "home"])
     assert found.mean[1] > 0.3
 
@@ -222,7 +222,9 @@ def test_features_that_say_the_same_are_named_as_one(rng):
     objects = np.hstack([strength, strength, rng.normal(size=(30, 1))])
     pairs = Pairs.complete(objects)[::2]
     y = np.where(strength[pairs.first, 0] > strength[pairs.second, 0], 1, -1)
-    model = make_pipeline(DerivedFeatures((), ("difference",)), PairSVC("antisymmetric", "linear"))
+    model = make_pipeline(
+        DerivedFeatures((), ("difference",)), PairSVC("antisymmetric", kernel="linear")
+    )
     model.fit(pairs, y)
     alone = permutation_importance(model, pairs, y)
     together = permutation_importance(
@@ -235,7 +237,7 @@ def test_features_that_say_the_same_are_named_as_one(rng):
 
 def test_names_and_columns_of_every_kind():
     pairs, y = cases.random_pairs(3, n=20, widths=(2, 1, 1)), cases.random_labels(3, 20)
-    model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, y)
     names = ["price", "time", "distance", "home"]
     features = {
         "all": ["price", "time", "distance", "home"],
@@ -274,7 +276,7 @@ def test_any_estimator_with_a_score():
 def test_what_people_read():
     pytest.importorskip("pandas", reason="pandas comes with the command line extra")
     pairs, y = cases.random_pairs(3, n=20, widths=(2, 1, 0)), cases.random_labels(3, 20)
-    model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, y)
     found = permutation_importance(model, pairs, y, names=["price", "time", "distance"])
     lines = str(found).splitlines()
     assert lines[0] == f"score {found.baseline:.4g}; drop when shuffled 5 times:"
@@ -288,7 +290,7 @@ def test_plot(tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
     pairs, y = cases.random_pairs(3, n=20, widths=(2, 1, 0)), cases.random_labels(3, 20)
-    model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, y)
     found = permutation_importance(model, pairs, y, names=["price", "time", "distance"])
     ax = plot_importance(found, n=2)
     assert [bar.get_width() for bar in ax.patches] == found.mean[found.order[:2]].tolist()
@@ -316,11 +318,11 @@ def test_plot(tmp_path):
 )
 def test_refusals(options, message):
     pairs, y = cases.random_pairs(3), cases.random_labels(3, 14)
-    model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, y)
     with pytest.raises(ValueError, match=message):
         permutation_importance(model, pairs, y, **options)
 
 
 def test_wide_rows_are_refused():
     with pytest.raises(ValueError, match="got ndarray; expected Pairs, whose objects are shuffled"):
-        permutation_importance(PairSVC(), np.zeros((3, 4)), [1, -1, 1])
+        permutation_importance(PairSVC("symmetric"), np.zeros((3, 4)), [1, -1, 1])

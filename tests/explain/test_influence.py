@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 import cases
 import naive
-import pairity.explain.influence as influence
+import pairity.inspection.influence as influence
 from learners import LEARNERS
 from pairity import (
     CalibratedPairClassifier,
@@ -21,10 +21,10 @@ from pairity import (
     PairSVC,
     PairSVCCV,
 )
-from pairity.explain import contributions, influential_pairs
+from pairity.inspection import contributions, influential_pairs
 from pairity.kernels import Gaussian, Mixed
-from pairity.parity import SYMMETRIES
-from pairity.selection import PairKFold
+from pairity.model_selection import PairKFold
+from pairity.pairs.parity import SYMMETRIES
 
 BOTH = ["symmetric", "antisymmetric"]
 
@@ -48,7 +48,7 @@ def test_every_kernel(case):
     symmetry = "antisymmetric" if case.parity is cases.ODD else "symmetric"
     symmetry = symmetry if case.order_invariant else "none"
     train, asked = cases.random_pairs(1, n=12), cases.random_pairs(2, n=3)
-    model = PairSVC(symmetry, case.kernel).fit(train, cases.random_labels(1, 12))
+    model = PairSVC(symmetry, kernel=case.kernel).fit(train, cases.random_labels(1, 12))
     twin = case.twin
     if symmetry != "none":
         twin = (naive.balanced if symmetry == "symmetric" else naive.skew_balanced)(twin)
@@ -73,7 +73,7 @@ def test_contributions_obey_the_swap_law(learner, symmetry, seed):
 
 
 def test_blocks_make_no_difference_beyond_rounding(monkeypatch):
-    model = PairSVC("antisymmetric", Gaussian(1.2))
+    model = PairSVC("antisymmetric", kernel=Gaussian(1.2))
     model.fit(cases.random_pairs(1, n=30, m=10), cases.random_labels(1, 30))
     asked = cases.random_pairs(2, n=40, m=9)
     whole = influential_pairs(model, asked, n=3)
@@ -89,7 +89,7 @@ def test_blocks_make_no_difference_beyond_rounding(monkeypatch):
 def test_the_largest_are_named(training_set):
     train, asked = cases.random_pairs(1, n=30, m=10), cases.random_pairs(2, n=5)
     named = _with_ids(train, "abcdefghij")
-    model = PairRidge("symmetric", Gaussian(1.2), training_set=training_set)
+    model = PairRidge("symmetric", kernel=Gaussian(1.2), training_set=training_set)
     model.fit(named, cases.random_targets(1, 30))
     found = influential_pairs(model, asked, n=4)
     terms = contributions(model, asked)
@@ -120,7 +120,7 @@ def _with_ids(pairs, ids):
 def test_lookalikes_are_told_apart_by_the_training_pairs():
     objects = np.array([[0.0], [1.0], [1.0], [3.0]])  # b and c look the same
     train = Pairs(objects, first=[0, 2], second=[1, 3], ids=["a", "b", "c", "d"])
-    model = PairRidge("antisymmetric", "linear").fit(train, [-1.0, -2.0])
+    model = PairRidge("antisymmetric", kernel="linear").fit(train, [-1.0, -2.0])
     asked = train[:1]
     told = influential_pairs(model, asked, training=train)
     named = dict(
@@ -137,7 +137,7 @@ def test_pipelines_and_searches():
     pairs, y = cases.random_pairs(1, n=40, m=12, widths=(3, 0, 0)), cases.random_labels(1, 40)
     pairs = _with_ids(pairs, "abcdefghijkl")
     steps = make_pipeline(
-        ObjectTransformer(StandardScaler()), PairSVC("none", Mixed(Gaussian(1.0)))
+        ObjectTransformer(StandardScaler()), PairSVC("none", kernel=Mixed(Gaussian(1.0)))
     )
     search = GridSearchCV(steps, {"pairsvc__C": [1.0]}, cv=PairKFold(2)).fit(pairs, y)
     found = influential_pairs(search, pairs[:4], n=100)
@@ -154,8 +154,12 @@ def test_tuned_and_calibrated_models():
     """What is explained is the decision of the learner inside."""
     pairs = cases.random_pairs(1, n=40, m=12)
     y = np.where(pairs.objects[pairs.first, 0] > pairs.objects[pairs.second, 0], 1, -1)
-    tuned = PairSVCCV("antisymmetric", Gaussian(1.0), Cs=[1.0], cv=PairKFold(2)).fit(pairs, y)
-    calibrated = CalibratedPairClassifier(PairSVC("antisymmetric", Gaussian(1.0))).fit(pairs, y)
+    tuned = PairSVCCV("antisymmetric", kernel=Gaussian(1.0), Cs=[1.0], cv=PairKFold(2)).fit(
+        pairs, y
+    )
+    calibrated = CalibratedPairClassifier(PairSVC("antisymmetric", kernel=Gaussian(1.0))).fit(
+        pairs, y
+    )
     for model, inner in [(tuned, tuned.best_estimator_), (calibrated, calibrated.estimator_)]:
         found = influential_pairs(model, pairs[:4], n=100)
         assert np.array_equal(found.decisions, inner.decision_function(pairs[:4]))
@@ -165,7 +169,7 @@ def test_tuned_and_calibrated_models():
 
 def test_wide_rows_are_explained_too():
     train = cases.random_pairs(1, n=20)
-    model = PairSVC("symmetric", Gaussian(1.0), n_symmetric=2, n_antisymmetric=2)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0), n_symmetric=2, n_antisymmetric=2)
     model.fit(train.to_rows(), cases.random_labels(1, 20))
     found = influential_pairs(model, train.to_rows()[:3], n=2)
     assert np.array_equal(
@@ -176,7 +180,7 @@ def test_wide_rows_are_explained_too():
 def test_what_people_read():
     pytest.importorskip("pandas", reason="pandas comes with the command line extra")
     pairs = _with_ids(cases.random_pairs(1, n=20, widths=(2, 0, 0)), "abcdefg")
-    model = PairSVC("antisymmetric", Gaussian(1.0)).fit(pairs, cases.random_labels(1, 20))
+    model = PairSVC("antisymmetric", kernel=Gaussian(1.0)).fit(pairs, cases.random_labels(1, 20))
     found = influential_pairs(model, pairs[:2], n=3)
     lines = str(found).splitlines()
     assert len(lines) == 2 * (1 + 3)
@@ -193,10 +197,10 @@ def test_what_people_read():
 def test_refusals():
     pairs = cases.random_pairs(1)
     with pytest.raises(ValueError, match="holds no fitted function of pairs"):
-        influential_pairs(PairSVC(), pairs)
+        influential_pairs(PairSVC("symmetric"), pairs)
     with pytest.raises(ValueError, match="holds no fitted function of pairs"):
         influential_pairs(SVC(), pairs)
-    model = PairSVC("symmetric", Gaussian(1.0)).fit(pairs, cases.random_labels(1, 14))
+    model = PairSVC("symmetric", kernel=Gaussian(1.0)).fit(pairs, cases.random_labels(1, 14))
     with pytest.raises(ValueError, match="got n=0"):
         influential_pairs(model, pairs, n=0)
     with pytest.raises(ValueError, match=r"got pairs with \(3, 2, 2\)"):

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import cases
 from pairity import ObjectTransformer, PairRidge
-from pairity.explain import even_odd_parts
+from pairity.inspection import even_odd_parts
 from pairity.kernels import Gaussian, Mixed
 
 
@@ -58,7 +58,7 @@ def test_decision_values_come_first():
 def test_pipelines():
     pairs, y = cases.random_pairs(1, n=40, m=12), cases.random_targets(1, 40)
     model = make_pipeline(
-        ObjectTransformer(StandardScaler()), PairRidge("none", Mixed(Gaussian(1.0), 0.5))
+        ObjectTransformer(StandardScaler()), PairRidge("none", kernel=Mixed(Gaussian(1.0), 0.5))
     ).fit(pairs, y)
     there, back = even_odd_parts(model, pairs), even_odd_parts(model, pairs.swap())
     assert np.array_equal(there.even, back.even)
@@ -73,4 +73,4 @@ def test_refusals():
     with pytest.raises(ValueError, match="without decision values"):
         even_odd_parts(DummyClassifier().fit([[0.0], [1.0]], [0, 1]), pairs)
     with pytest.raises(ValueError, match="got ndarray; expected Pairs, which can be swapped"):
-        even_odd_parts(PairRidge(), pairs.to_rows())
+        even_odd_parts(PairRidge("symmetric"), pairs.to_rows())

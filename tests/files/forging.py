@@ -11,7 +11,7 @@ from pathlib import Path
 
 import crafted
 
-from pairity.files.registry import _HOMES
+from pairity.io.registry import _HOMES
 
 STORED = sorted((Path(__file__).parent / "stored").glob("*.pairity"))
 CLASSES = sorted(name for names in _HOMES.values() for name in names)

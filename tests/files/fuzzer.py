@@ -23,8 +23,8 @@ from sklearn.exceptions import NotFittedError
 
 import pairity
 from pairity import Pairs
-from pairity.calibration.trainer import parity_of
 from pairity.exceptions import ModelFileError
+from pairity.model_selection.held_out import parity_of
 
 #: What a file may take: seconds of the processor, megabytes beyond those of the process.
 SECONDS, MEGABYTES = 2.0, 200.0
@@ -84,9 +84,13 @@ class TooSlow(BaseException):
     """A refit that takes long: the file asked for many steps, which the user sees."""
 
 
-def widths_of(model):
-    first = model.steps[0][1] if hasattr(model, "steps") else model
-    return first.feature_widths_
+def some_input(model, seed=0):
+    """Pairs, or rows for a pipeline whose first step is a transformer of plain columns."""
+    steps = [step for _, step in getattr(model, "steps", [("model", model)])]
+    first = next(step for step in steps if step is not None and step != "passthrough")
+    if hasattr(first, "feature_widths_"):
+        return some_pairs(first.feature_widths_, seed)
+    return np.round(np.random.default_rng(seed).normal(size=(8, first.n_features_in_)), 3)
 
 
 def some_pairs(widths, seed=0):
@@ -109,19 +113,33 @@ def says_why(error):
     )
 
 
+def _faults_of_transformer(model, pairs):
+    """A file may hold a transformer alone, or a pipeline of them."""
+    for action in (model.transform, repr, clone, str):
+        try:
+            action(pairs if action == model.transform else model)
+        except Exception as error:
+            if action != model.transform or not says_why(error):
+                yield f"{action}: {type(error).__name__}: {error}"
+
+
 def faults_of_use(model):
     """What goes wrong when a model is used."""
-    pairs = some_pairs(widths_of(model))
+    pairs = some_input(model)
+    mirrored = pairs.swap() if isinstance(pairs, Pairs) else None
     name = "decision_function" if hasattr(model, "decision_function") else "predict"
+    if not hasattr(model, "predict"):
+        yield from _faults_of_transformer(model, pairs)
+        return
     try:
         values = getattr(model, name)(pairs)
-        swapped = getattr(model, name)(pairs.swap())
+        swapped = values if mirrored is None else getattr(model, name)(mirrored)
         labels = model.predict(pairs)
     except Exception as error:
         if not says_why(error):
             yield f"{name}: {type(error).__name__}: {error}"
     else:
-        parity = parity_of(model)
+        parity = None if mirrored is None else parity_of(model)
         if np.isnan(
             values
         ).any():  # huge finite weights may overflow, and obey the law all the same
@@ -153,7 +171,7 @@ def fault_of_refit(model, seconds):
     def stop(*_):
         raise TooSlow
 
-    pairs = some_pairs(widths_of(model), seed=1)
+    pairs = some_input(model, seed=1)
     targets = np.array([1, -1, 1, 1, -1, 1, -1, -1])
     if hasattr(model, "unlabelled"):
         targets[::2] = 0

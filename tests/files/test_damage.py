@@ -16,7 +16,7 @@ import cases
 import pairity
 from pairity import PairSVC
 from pairity.exceptions import ModelFileError
-from pairity.files import ModelMetadata
+from pairity.io import ModelMetadata
 from pairity.kernels import Gaussian, Linear, Precomputed, Product
 
 
@@ -24,7 +24,7 @@ from pairity.kernels import Gaussian, Linear, Precomputed, Product
 def model():
     pairs = cases.random_pairs(1, n=10, m=5)
     kernel = Product(Gaussian(1.0)) + Linear()
-    return PairSVC("antisymmetric", kernel).fit(pairs, cases.random_labels(1, 10))
+    return PairSVC("antisymmetric", kernel=kernel).fit(pairs, cases.random_labels(1, 10))
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_lengths_are_compared_with_the_file_before_anything_is_read(content, pat
 
 
 def test_a_file_larger_than_the_memory_is_not_read(path, monkeypatch):
-    monkeypatch.setattr("pairity.files.container.available_megabytes", lambda: 1.0)
+    monkeypatch.setattr("pairity.io.container.available_megabytes", lambda: 1.0)
     with path.open("wb") as stream:
         stream.write(crafted.PREAMBLE.pack(crafted.MAGIC, 1, 10, 2**21))
         stream.truncate(28 + 10 + 2**21 + 32)  # a hole: no bytes on the disk
@@ -351,7 +351,7 @@ def test_every_value_of_the_header_changed(content, path):
 
 def test_sparse_tables_whose_parts_do_not_fit(path):
     pairs = cases.sparse_twin(cases.without_group(cases.random_pairs(3)))
-    model = PairSVC("symmetric", "linear").fit(pairs, cases.random_labels(3, len(pairs)))
+    model = PairSVC("symmetric", kernel="linear").fit(pairs, cases.random_labels(3, len(pairs)))
     pairity.save(model, path)
     header, arrays = crafted.taken_apart(path.read_bytes())
     place = next(k for k, item in enumerate(header["objects"]) if item["$"] == "sparse")
@@ -421,9 +421,9 @@ def payloads(content, mark):
 WATCHED = """
     import os, sys
     import numpy, pandas, sklearn, pairity
-    import pairity.files
+    import pairity.io
     from pairity.exceptions import ModelFileError
-    from pairity.files.registry import _HOMES
+    from pairity.io.registry import _HOMES
     from importlib import import_module
 
     for module in _HOMES:
@@ -482,7 +482,9 @@ def test_nothing_of_a_file_runs(content, tmp_path):
 
 def fitted(kernel="linear", **options):
     pairs = cases.without_group(cases.random_pairs(4))
-    return PairSVC("symmetric", kernel, **options).fit(pairs, cases.random_labels(4, len(pairs)))
+    return PairSVC("symmetric", kernel=kernel, **options).fit(
+        pairs, cases.random_labels(4, len(pairs))
+    )
 
 
 REFUSED = {
@@ -530,5 +532,5 @@ def test_a_model_that_contains_itself(path):
 
 def test_a_model_that_is_not_fitted(path):
     with pytest.raises(ValueError, match="not fitted yet"):
-        pairity.save(PairSVC(), path)
+        pairity.save(PairSVC("symmetric"), path)
     assert not path.exists()

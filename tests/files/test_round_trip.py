@@ -31,9 +31,9 @@ from pairity import (
     PairSVCCV,
 )
 from pairity.exceptions import ModelFileError, PairityWarning
-from pairity.files import ModelMetadata, read_model_file, register
-from pairity.files.composites import Decoder, Encoder
-from pairity.files.registry import is_registered, name_of
+from pairity.io import ModelMetadata, read_model_file, register
+from pairity.io.registry import is_registered, name_of
+from pairity.io.values import Decoder, Encoder
 from pairity.kernels import (
     Bilinear,
     Diffusion,
@@ -46,8 +46,8 @@ from pairity.kernels import (
     SkewBalanced,
     Tensor,
 )
-from pairity.parity import Parity
-from pairity.selection import PairKFold, Repeated
+from pairity.model_selection import PairKFold, Repeated
+from pairity.pairs.parity import Parity
 
 PARITIES = {"symmetric": Parity.EVEN, "antisymmetric": Parity.ODD}
 
@@ -124,7 +124,9 @@ def test_every_kernel(symmetry, tmp_path):
     ]
     assert len(found) > 25
     for case in found:
-        model = PairRidge(symmetry, case.kernel).fit(train, cases.random_targets(5, len(train)))
+        model = PairRidge(symmetry, kernel=case.kernel).fit(
+            train, cases.random_targets(5, len(train))
+        )
         again = through_a_file(model, tmp_path)
         assert (again.predict(new) == model.predict(new)).all(), case.name
         assert repr(again.kernel) == repr(model.kernel)
@@ -133,7 +135,7 @@ def test_every_kernel(symmetry, tmp_path):
 @pytest.mark.parametrize("name", ["linear", "polynomial", "gaussian", "product", "metric_learning"])
 def test_kernels_by_name(name, tmp_path):
     train, new = cases.random_pairs(7), cases.random_pairs(8)
-    model = PairSVC("symmetric", name).fit(train, cases.random_labels(7, len(train)))
+    model = PairSVC("symmetric", kernel=name).fit(train, cases.random_labels(7, len(train)))
     again = through_a_file(model, tmp_path)
     assert again.kernel == name
     assert (again.decision_function(new) == model.decision_function(new)).all()
@@ -150,7 +152,9 @@ def test_matrices_in_any_arrangement(tmp_path, rng):
     train, new = cases.random_pairs(9), cases.random_pairs(10)
     root = rng.normal(size=(8, 8))
     for matrix in arrangements(root @ root.T):
-        model = PairRidge("none", Bilinear(matrix)).fit(train, cases.random_targets(9, len(train)))
+        model = PairRidge("none", kernel=Bilinear(matrix)).fit(
+            train, cases.random_targets(9, len(train))
+        )
         again = through_a_file(model, tmp_path)
         assert (again.predict(new) == model.predict(new)).all()
 
@@ -159,7 +163,7 @@ def test_a_precomputed_kernel(tmp_path, rng):
     root = rng.normal(size=(6, 6))
     pairs = Pairs.complete(np.arange(6.0)[:, np.newaxis])
     kernel = Product(Precomputed(root @ root.T))
-    model = PairSVC("antisymmetric", kernel).fit(pairs, cases.random_labels(1, len(pairs)))
+    model = PairSVC("antisymmetric", kernel=kernel).fit(pairs, cases.random_labels(1, len(pairs)))
     again = through_a_file(model, tmp_path)
     assert (again.decision_function(pairs) == model.decision_function(pairs)).all()
     # the matrix is in the parameter and in the fitted model: one array in the file and after it
@@ -171,7 +175,7 @@ def test_a_diffusion_kernel(series, tmp_path):
     pairs = cases.without_group(cases.distinct_pairs(11, n=20))
     kernel = Diffusion(SkewBalanced(Gaussian(1.0)), pairs, series)
     y = cases.random_labels(11, 14)
-    model = PairSVC("antisymmetric", kernel).fit(pairs[:14], y)
+    model = PairSVC("antisymmetric", kernel=kernel).fit(pairs[:14], y)
     again = through_a_file(model, tmp_path)
     assert (again.decision_function(pairs) == model.decision_function(pairs)).all()
 
@@ -179,7 +183,7 @@ def test_a_diffusion_kernel(series, tmp_path):
 def test_a_kernel_inside_sums_and_products(tmp_path):
     kernel = 2.5 * (Tensor(Gaussian(0.7)) + Polynomial(2)) * Linear() + 0.5 * Gaussian(3.0)
     train, new = cases.random_pairs(12), cases.random_pairs(13)
-    model = PairSVC("symmetric", kernel).fit(train, cases.random_labels(12, len(train)))
+    model = PairSVC("symmetric", kernel=kernel).fit(train, cases.random_labels(12, len(train)))
     again = through_a_file(model, tmp_path)
     assert again.kernel == kernel
     assert (again.decision_function(new) == model.decision_function(new)).all()
@@ -199,7 +203,9 @@ def test_wide_rows(tmp_path):
 def test_a_loaded_model_starts_warm(tmp_path):
     pairs = cases.random_pairs(15, n=60)
     y = cases.random_labels(15, 60)
-    model = PairSVC("symmetric", Gaussian(1.0), C=10.0, solver="smo", warm_start=True).fit(pairs, y)
+    model = PairSVC("symmetric", kernel=Gaussian(1.0), C=10.0, solver="smo", warm_start=True).fit(
+        pairs, y
+    )
     again = through_a_file(model, tmp_path)
     assert again.fit(pairs, y).n_iter_ < model.n_iter_
 
@@ -262,7 +268,7 @@ def test_ids_of_any_type(tmp_path):
     column = np.fromiter(ids, dtype=object, count=len(ids))
     rng = np.random.default_rng(0)
     pairs = Pairs(rng.normal(size=(len(ids), 2)), range(18), range(1, 19), ids=column)
-    model = PairRidge("antisymmetric", Linear()).fit(pairs, rng.normal(size=18))
+    model = PairRidge("antisymmetric", kernel=Linear()).fit(pairs, rng.normal(size=18))
     again = through_a_file(model, tmp_path)
     assert again.support_pairs_.ids.tolist() == model.support_pairs_.ids.tolist()
     assert_same(again.support_pairs_, model.support_pairs_)
@@ -290,7 +296,7 @@ plain = st.recursive(
 def test_plain_values(values):
     encoder = Encoder()
     header = json.loads(json.dumps(encoder.value(values, "values"), allow_nan=False))
-    assert encoder.objects == encoder.arrays.table == []
+    assert encoder.objects == encoder.table == []
     assert_same(Decoder([], [], memoryview(b"")).value(header), values)
 
 
@@ -313,7 +319,7 @@ ARRAYS = {
 @pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS.keys())
 def test_arrays(array, tmp_path):
     pairs = Pairs(np.array([[0.0], [1.0]]), [0], [1])
-    model = PairRidge("antisymmetric", "linear").fit(pairs, [1.0])
+    model = PairRidge("antisymmetric", kernel="linear").fit(pairs, [1.0])
     path = tmp_path / "model.pairity"
     pairity.save(model, path, ModelMetadata(extra={"one": array, "two": [array]}))
     extra = read_model_file(path).metadata.extra
@@ -425,7 +431,7 @@ def test_a_pipeline_of_pairs(tmp_path):
 @pytest.mark.parametrize("symmetry", PARITIES)
 def test_probabilities(symmetry, method, tmp_path):
     train, new = cases.random_pairs(27, n=60, m=12), cases.random_pairs(28)
-    machine = PairSVC(symmetry, Gaussian(1.0))
+    machine = PairSVC(symmetry, kernel=Gaussian(1.0))
     folds = Repeated(PairKFold(3, new=(0, 1, 2), random_state=0), 2)
     model = CalibratedPairClassifier(machine, method=method, cv=folds)
     left, right = train.objects[train.first, 0], train.objects[train.second, 0]
@@ -446,7 +452,7 @@ def test_tuned_models(search, kernel, tmp_path):
     train, new = cases.random_pairs(31, n=60, m=12), cases.random_pairs(32)
     lead = train.objects[train.first, 0] - train.objects[train.second, 0]
     strengths = {"alphas" if search is PairRidgeCV else "Cs": [0.1, 1.0]}
-    model = search("antisymmetric", kernel, **strengths)
+    model = search("antisymmetric", kernel=kernel, **strengths)
     model.fit(train, lead if search is PairRidgeCV else np.where(lead > 0, 1, -1))
     again = through_a_file(model, tmp_path)
     assert (again.predict(new) == model.predict(new)).all()
@@ -497,7 +503,9 @@ class Season:
 
 def test_classes_of_users(tmp_path):
     train, new = cases.random_pairs(23), cases.random_pairs(24)
-    model = PairRidge("symmetric", HalfOf(Gaussian(1.0))).fit(train, cases.random_targets(23, 14))
+    model = PairRidge("symmetric", kernel=HalfOf(Gaussian(1.0))).fit(
+        train, cases.random_targets(23, 14)
+    )
     path = tmp_path / "model.pairity"
     with pytest.raises(ModelFileError, match=r"got an object of HalfOf as PairRidge\.kernel"):
         pairity.save(model, path)

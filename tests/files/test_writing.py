@@ -10,7 +10,7 @@ import pytest
 import cases
 import pairity
 from pairity import PairSVC
-from pairity.files.writing import whole_file
+from pairity.io.store import whole_file
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_a_failure_leaves_the_old_file(models, tmp_path, monkeypatch, stage, fai
         raise failure
 
     if stage == "write":
-        monkeypatch.setattr("pairity.files.store.write_container", fail)
+        monkeypatch.setattr("pairity.io.store.write_container", fail)
     else:
         monkeypatch.setattr(os, stage, fail)
     with pytest.raises(type(failure)):
@@ -51,7 +51,7 @@ def test_a_failure_leaves_the_old_file(models, tmp_path, monkeypatch, stage, fai
 KILLED = """
     import os, signal, sys
     import pairity
-    from pairity.files import container, writing
+    from pairity.io import container, store
 
     path, other = sys.argv[1:]
     old, new = pairity.load(path), pairity.load(other)
@@ -74,10 +74,10 @@ KILLED = """
         if stage == "fsync" or stage == "replace":
             setattr(os, stage, die)
         elif stage == "after":
-            writing._force_entry = die
+            store._force_entry = die
         else:
             plain = container.write_container
-            pairity.files.store.write_container = lambda stream, *rest: plain(
+            pairity.io.store.write_container = lambda stream, *rest: plain(
                 Dying(stream, stage), *rest
             )
         pairity.save(new, path)

@@ -21,7 +21,7 @@ from pairity.kernels import (
     SkewBalanced,
     Tensor,
 )
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
 from pairity.testing import check_pair_kernel
 
 SEEDS = st.integers(0, 10**6)

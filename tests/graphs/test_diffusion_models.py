@@ -7,13 +7,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-import pairity.kernels.auxiliary as auxiliary
-import pairity.kernels.diffusion as diffusion
+import pairity.kernels.diffusion.auxiliary as auxiliary
+import pairity.kernels.diffusion.diffusion as diffusion
 from pairity import Pairs, PairSVC, PairSVR, TransductivePairSVC
 from pairity.exceptions import KernelError
 from pairity.kernels import Diffusion, Gaussian, Precomputed, SkewBalanced, Tensor
 from pairity.operators.pair_operator import PairOperator
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
 
 BASES = {Parity.EVEN: Tensor(Gaussian(1.2)), Parity.ODD: SkewBalanced(Gaussian(1.2))}
 NAMES = {Parity.EVEN: "symmetric", Parity.ODD: "antisymmetric"}
@@ -191,7 +191,7 @@ def test_scikit_learn_searches_clones_and_pickles(parity):
 
 def test_parameters_set_later_are_checked_before_a_fit():
     arcs, y, train = task(Parity.EVEN)
-    model = PairSVC(kernel=Diffusion(BASES[Parity.EVEN], arcs))
+    model = PairSVC("symmetric", kernel=Diffusion(BASES[Parity.EVEN], arcs))
     model.set_params(kernel__series="von_neumann", kernel__strength=5.0)
     with pytest.raises(KernelError, match="1 over the spectral radius"):
         model.fit(arcs[train], y[train])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import cases
 from pairity import Pairs
-from pairity.graphs.manifold import pair_laplacian
-from pairity.parity import Parity
+from pairity.operators.manifold import pair_laplacian
+from pairity.pairs.parity import Parity
 
 SEEDS = st.integers(0, 10**6)
 LAWS = [Parity.EVEN, Parity.ODD]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 import naive
 import naive_graphs
 from pairity import Pairs, PairSVC, PairSVR, TransductivePairSVC
-from pairity.graphs.leave_one_out import GroupedRows
 from pairity.kernels import (
     Balanced,
     Gaussian,
@@ -17,7 +16,8 @@ from pairity.kernels import (
     SkewBalanced,
     with_neighbour_means,
 )
-from pairity.parity import Parity
+from pairity.pairs.neighbours import GroupedRows
+from pairity.pairs.parity import Parity
 from pairity.testing import check_pair_kernel
 
 SEEDS = st.integers(0, 10**6)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from pairity import Pairs, PairSVC
-from pairity.graphs import prediction_matrix, write_predictions
+from pairity.io.graph_predictions import prediction_matrix, write_predictions
 
 
 def arcs():

@@ -9,7 +9,13 @@ from scipy.linalg import expm
 from scipy.sparse.linalg import expm_multiply
 
 from pairity.exceptions import KernelError
-from pairity.graphs.series import Coefficients, Exponential, VonNeumann, apply_series, as_series
+from pairity.kernels.diffusion.series import (
+    Coefficients,
+    Exponential,
+    VonNeumann,
+    apply_series,
+    as_series,
+)
 
 
 def symmetric(seed, n=20, density=0.2):

@@ -13,7 +13,7 @@ from pairity import Pairs
 from pairity.kernels import Gaussian, Linear, Polynomial, Product
 from pairity.kernels.atoms import ObjectGrams
 from pairity.kernels.expansion import expand
-from pairity.kernels.monomials import monomial_features
+from pairity.kernels.features import monomial_features
 from pairity.kernels.standardized import OnRescaled
 from pairity.operators import PairOperator
 from pairity.operators.terms import compile_groups
@@ -148,5 +148,5 @@ def test_a_high_degree_is_no_sum_of_monomials(rng):
     pairs = Pairs.complete(objects)
     labels = rng.choice([-1, 1], size=len(pairs))
     assert Polynomial(900).explicit(objects) is None
-    model = PairSVC("antisymmetric", Product(Polynomial(900))).fit(pairs, labels)
+    model = PairSVC("antisymmetric", kernel=Product(Polynomial(900))).fit(pairs, labels)
     assert model.certificate_.holds

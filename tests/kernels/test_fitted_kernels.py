@@ -9,8 +9,7 @@ import cases
 from pairity import PairLogistic, Pairs, PairSVC
 from pairity.exceptions import KernelError
 from pairity.kernels import Additive, Derived, Gaussian, Identity, Linear, Standardized, Tensor
-from pairity.kernels.scaling import Scaling
-from pairity.kernels.widths import median_distance, median_of_pairs
+from pairity.kernels.scaling import Scaling, median_distance, median_of_pairs
 
 
 def naive_median(rows):
@@ -151,7 +150,7 @@ def test_identity_is_bradley_terry():
     chance = 1 / (1 + np.exp(strength[second] - strength[first]))
     y = np.where(rng.random(n) < chance, 1, -1)
     pairs = Pairs(np.arange(m, dtype=float)[:, None], first, second)
-    model = PairLogistic("antisymmetric", Identity(), C=0.7, tol=1e-9).fit(pairs, y)
+    model = PairLogistic("antisymmetric", kernel=Identity(), C=0.7, tol=1e-9).fit(pairs, y)
     indicators = np.eye(m)[first] - np.eye(m)[second]
     # K = X X' / 2 for indicator differences X: ours is the penalty |w|^2 / 2 with weight 2C on X/sqrt(2)
     golden = LogisticRegression(C=0.7, fit_intercept=False, tol=1e-12, max_iter=10_000)
@@ -170,7 +169,7 @@ def test_features_and_identity_cover_both():
     kernel = Additive(Gaussian("median")) + Additive(Identity())
     held_out = np.arange(len(pairs)) % 4 == 0
     scores = {
-        name: PairSVC("antisymmetric", k, C=10.0).fit(pairs[~held_out], y[~held_out])
+        name: PairSVC("antisymmetric", kernel=k, C=10.0).fit(pairs[~held_out], y[~held_out])
         for name, k in (("both", kernel), ("features", Additive(Linear())))
     }
     accuracy = {name: model.score(pairs[held_out], y[held_out]) for name, model in scores.items()}
@@ -191,6 +190,6 @@ def test_identity_goes_by_ids_where_there_are_any():
 
 def test_identity_with_ids_on_one_side_only_is_refused():
     with_ids = Pairs(np.eye(3), [0, 1], [1, 2], ids=list("abc"))
-    model = PairSVC("antisymmetric", Identity()).fit(with_ids, [1, -1])
+    model = PairSVC("antisymmetric", kernel=Identity()).fit(with_ids, [1, -1])
     with pytest.raises(KernelError, match="pass ids"):
         model.decision_function(Pairs(np.eye(3), [0], [1]))

@@ -31,7 +31,7 @@ from pairity.kernels import (
 )
 from pairity.kernels.classes import measure_laws, project
 from pairity.kernels.expansion import expand, is_order_invariant, parity_of
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
 
 EVEN, ODD = Parity.EVEN, Parity.ODD
 PARITY_CASES = [case for case in cases.all_cases() if case.parity is not None]

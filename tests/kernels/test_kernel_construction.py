@@ -31,7 +31,7 @@ from pairity.kernels import (
     TensorMetric,
 )
 from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
 
 # Printing ---------------------------------------------------------------------------------------
 

@@ -16,8 +16,7 @@ from pairity.kernels import (
     approximation_errors,
 )
 from pairity.kernels.expansion import expand
-from pairity.kernels.landmarks import WAYS
-from pairity.kernels.nystroem import LandmarkFeatures
+from pairity.kernels.landmarks import WAYS, LandmarkFeatures
 
 
 def objects_table(seed, n=60, columns=3):
@@ -69,7 +68,7 @@ def test_features_come_in_blocks(monkeypatch):
         features.paired(rows, rows),
         features.error(rows),
     )
-    monkeypatch.setattr("pairity.kernels.landmark_features._BLOCK_ENTRIES", 80)
+    monkeypatch.setattr("pairity.kernels.landmarks._BLOCK_ENTRIES", 80)
     np.testing.assert_allclose(features.explicit(rows), whole, rtol=1e-12)
     np.testing.assert_allclose(features.paired(rows, rows), paired, rtol=1e-12)
     assert features.error(rows).share == pytest.approx(error.share)

@@ -10,7 +10,7 @@ import cases
 import naive
 from pairity import PairRidge, PairSVC
 from pairity.exceptions import KernelError
-from pairity.explain import even_odd_parts
+from pairity.inspection import even_odd_parts
 from pairity.kernels import (
     Balanced,
     Bilinear,
@@ -76,7 +76,7 @@ def test_products_agree_with_the_matrix(kernel, rng):
 def test_the_penalty_weighs_the_two_parts(even, odd):
     """|f|^2 = |f_even|^2 / even + |f_odd|^2 / odd, norms taken with K^b and K^s alone."""
     pairs = cases.random_pairs(5, n=30, m=10)
-    model = PairRidge("none", Mixed(Gaussian(1.5), even, odd), alpha=0.5)
+    model = PairRidge("none", kernel=Mixed(Gaussian(1.5), even, odd), alpha=0.5)
     model.fit(pairs, cases.random_targets(5, 30))
     theta = np.zeros(30)
     theta[model.support_] = model.dual_coef_
@@ -92,7 +92,10 @@ def test_strength_of_a_part_grows_with_its_weight():
     pairs, targets = cases.random_pairs(6, n=40, m=12), cases.random_targets(6, 40)
     shares = [
         even_odd_parts(
-            PairRidge("none", Mixed(Gaussian(1.5), even, 1.0), alpha=1.0).fit(pairs, targets), pairs
+            PairRidge("none", kernel=Mixed(Gaussian(1.5), even, 1.0), alpha=1.0).fit(
+                pairs, targets
+            ),
+            pairs,
         ).odd_share
         for even in (0.0, 0.1, 1.0, 10.0)
     ]
@@ -104,8 +107,8 @@ def test_strength_of_a_part_grows_with_its_weight():
 @pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
 def test_a_law_keeps_its_part_alone(symmetry):
     pairs, labels = cases.random_pairs(7, n=30, m=10), cases.random_labels(7, 30)
-    mixed = PairSVC(symmetry, Mixed(Gaussian(1.2), 2.0, 2.0), tol=1e-8).fit(pairs, labels)
-    plain = PairSVC(symmetry, 2.0 * Gaussian(1.2), tol=1e-8).fit(pairs, labels)
+    mixed = PairSVC(symmetry, kernel=Mixed(Gaussian(1.2), 2.0, 2.0), tol=1e-8).fit(pairs, labels)
+    plain = PairSVC(symmetry, kernel=2.0 * Gaussian(1.2), tol=1e-8).fit(pairs, labels)
     decisions = mixed.decision_function(pairs)
     assert np.allclose(decisions, plain.decision_function(pairs), atol=1e-6)
     assert np.abs(decisions).max() > 0.1
@@ -114,7 +117,7 @@ def test_a_law_keeps_its_part_alone(symmetry):
 def test_parts_of_a_model_obey_their_laws_exactly():
     pairs, labels = cases.random_pairs(8, n=60, m=15), cases.random_labels(8, 60)
     kernel = Standardized(Mixed(Gaussian("median"), 0.5, 1.0))
-    model = PairSVC("none", kernel).fit(pairs, labels)
+    model = PairSVC("none", kernel=kernel).fit(pairs, labels)
     there, back = even_odd_parts(model, pairs), even_odd_parts(model, pairs.swap())
     assert np.array_equal(there.even, back.even)
     assert np.array_equal(there.odd, -back.odd)
@@ -125,7 +128,7 @@ def test_parts_of_a_model_obey_their_laws_exactly():
 @pytest.mark.parametrize(("symmetry", "parity"), [("symmetric", 1), ("antisymmetric", -1)])
 def test_a_model_with_a_law_has_one_part(symmetry, parity):
     pairs, labels = cases.random_pairs(9, n=30, m=10), cases.random_labels(9, 30)
-    parts = even_odd_parts(PairSVC(symmetry, Gaussian(1.0)).fit(pairs, labels), pairs)
+    parts = even_odd_parts(PairSVC(symmetry, kernel=Gaussian(1.0)).fit(pairs, labels), pairs)
     empty, full = (parts.odd, parts.even) if parity > 0 else (parts.even, parts.odd)
     assert not empty.any()
     assert full.any()
@@ -146,13 +149,13 @@ def test_parameters():
         (lambda: Mixed(Gaussian(1.0), 0.0, 0.0), "got even=0 and odd=0"),
         (lambda: Mixed("gaussian"), "got kernel='gaussian'; expected a kernel of pairs"),
         (
-            lambda: PairSVC("symmetric", Mixed(Gaussian(1.0), 0.0)).fit(
+            lambda: PairSVC("symmetric", kernel=Mixed(Gaussian(1.0), 0.0)).fit(
                 cases.random_pairs(1), cases.random_labels(1, 14)
             ),
             "a skew-balanced kernel, for a symmetric model",
         ),
         (
-            lambda: PairSVC("antisymmetric", Mixed(Tensor(Gaussian(1.0)))).fit(
+            lambda: PairSVC("antisymmetric", kernel=Mixed(Tensor(Gaussian(1.0)))).fit(
                 cases.random_pairs(1), cases.random_labels(1, 14)
             ),
             "a balanced kernel, for an antisymmetric model",

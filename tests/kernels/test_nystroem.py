@@ -32,10 +32,10 @@ from pairity.kernels import (
 )
 from pairity.kernels.classes import measure_laws
 from pairity.kernels.expansion import expand, is_order_invariant, parity_of
-from pairity.kernels.landmarks import WAYS
-from pairity.kernels.nystroem import Approximated, FeatureError, LandmarkFeatures
+from pairity.kernels.landmarks import WAYS, FeatureError, LandmarkFeatures
+from pairity.kernels.nystroem import Approximated
 from pairity.kernels.standardized import OnRescaled
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
 
 #: Kernels of pairs with and without group features, scales and widths to be found.
 INNER = {

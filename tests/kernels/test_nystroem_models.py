@@ -19,7 +19,7 @@ from pairity.kernels import (
     Standardized,
     Tensor,
 )
-from pairity.selection import PairKFold
+from pairity.model_selection import PairKFold
 
 
 def objects_table(seed, n=60, columns=3):
@@ -44,25 +44,25 @@ MODELS = [
 @pytest.mark.parametrize("kernel", MODELS, ids=repr)
 def test_machines_obey_the_swap_law(kernel, solver):
     pairs, y = task()
-    model = PairSVC("antisymmetric", kernel, solver=solver).fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel=kernel, solver=solver).fit(pairs, y)
     decision = model.decision_function(pairs)
     assert np.array_equal(model.decision_function(pairs.swap()), -decision)
     assert (np.sign(decision) == y).mean() > 0.9
-    even = PairSVC("symmetric", kernel, solver=solver).fit(pairs, np.roll(y, 1))
+    even = PairSVC("symmetric", kernel=kernel, solver=solver).fit(pairs, np.roll(y, 1))
     assert np.array_equal(even.decision_function(pairs.swap()), even.decision_function(pairs))
 
 
 def test_enough_landmarks_give_the_machine_of_the_kernel():
     pairs, y = task()
-    one = PairSVC("antisymmetric", Nystroem("gaussian", 30), tol=1e-6).fit(pairs, y)
-    two = PairSVC("antisymmetric", "gaussian", tol=1e-6).fit(pairs, y)
+    one = PairSVC("antisymmetric", kernel=Nystroem("gaussian", 30), tol=1e-6).fit(pairs, y)
+    two = PairSVC("antisymmetric", kernel="gaussian", tol=1e-6).fit(pairs, y)
     assert one.objective_ == pytest.approx(two.objective_, rel=1e-5)
 
 
 @pytest.mark.parametrize("kernel", MODELS, ids=repr)
 def test_models_come_back_from_files(kernel, tmp_path):
     pairs, y = task()
-    model = PairSVC("antisymmetric", kernel, solver="chunking").fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel=kernel, solver="chunking").fit(pairs, y)
     pairity.save(model, tmp_path / "model.pairity")
     loaded = pairity.load(tmp_path / "model.pairity")
     assert loaded.kernel == kernel
@@ -73,7 +73,9 @@ def test_models_come_back_from_files(kernel, tmp_path):
 def test_models_of_sparse_objects_come_back_from_files(tmp_path):
     pairs, y = task()
     pairs = cases.sparse_twin(pairs)
-    model = PairSVC("antisymmetric", Nystroem("gaussian", 8), solver="chunking").fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel=Nystroem("gaussian", 8), solver="chunking").fit(
+        pairs, y
+    )
     pairity.save(model, tmp_path / "model.pairity")
     loaded = pairity.load(tmp_path / "model.pairity")
     assert np.array_equal(loaded.decision_function(pairs), model.decision_function(pairs))
@@ -103,7 +105,7 @@ def test_parameters_work_as_in_scikit_learn():
     assert Nystroem("gaussian") == clone(Nystroem("gaussian"))
     pairs, y = task(16)
     search = GridSearchCV(
-        PairSVC("antisymmetric", Nystroem("gaussian", 8)),
+        PairSVC("antisymmetric", kernel=Nystroem("gaussian", 8)),
         {"kernel__n_components": [1, 8]},
         cv=PairKFold(3),
     ).fit(pairs, y)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity.losses import epsilon_insensitive, hinge
-from pairity.losses.cells import combine, spread_over_rows
+from pairity.losses.piecewise import combine, spread_over_rows
 
 STEP = 0.25
 quarters = st.integers(-12, 12).map(lambda k: k / 4)

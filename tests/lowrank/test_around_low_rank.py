@@ -23,19 +23,19 @@ from pairity import (
     PairSVCCV,
     parity_report,
 )
-from pairity.cli.app import main
+from pairity.app.cli.commands import main
+from pairity.app.report import Limits, gather, write_report
 from pairity.exceptions import KernelError
-from pairity.explain import (
+from pairity.inspection import (
     contributions,
     even_odd_parts,
     influential_pairs,
     permutation_importance,
+    rank_objects,
 )
 from pairity.kernels import Additive, Gaussian, Identity, Nystroem, Product
-from pairity.lowrank.model import LowRankModel
-from pairity.ranking import rank_objects
-from pairity.report import Limits, gather, write_report
-from pairity.selection import PairKFold
+from pairity.model_selection import PairKFold
+from pairity.solvers.low_rank.function import LowRankModel
 
 KERNEL = Nystroem(Product(Gaussian(1.0)) + Additive(Gaussian(1.0)), 6)
 SMALL = Limits(folds=3, refits=2, shuffles=2, explained=40)
@@ -55,7 +55,7 @@ GAMES, WON, MARGIN = tournament()
 
 
 def machine(symmetry="antisymmetric"):
-    return PairSVC(symmetry, KERNEL).fit(GAMES, WON)
+    return PairSVC(symmetry, kernel=KERNEL).fit(GAMES, WON)
 
 
 # Files and the command line -----------------------------------------------------------------------
@@ -64,10 +64,10 @@ def machine(symmetry="antisymmetric"):
 @pytest.mark.parametrize(
     ("model", "y"),
     [
-        (PairSVC("antisymmetric", KERNEL), WON),
-        (PairRidge("antisymmetric", KERNEL), MARGIN),
-        (PairLogisticCV("antisymmetric", KERNEL, Cs=2, cv=3), WON),
-        (CalibratedPairClassifier(PairSVC("antisymmetric", KERNEL), cv=3), WON),
+        (PairSVC("antisymmetric", kernel=KERNEL), WON),
+        (PairRidge("antisymmetric", kernel=KERNEL), MARGIN),
+        (PairLogisticCV("antisymmetric", kernel=KERNEL, Cs=2, cv=3), WON),
+        (CalibratedPairClassifier(PairSVC("antisymmetric", kernel=KERNEL), cv=3), WON),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -136,7 +136,7 @@ def test_influence_needs_training_pairs():
     for explain in (influential_pairs, contributions):
         with pytest.raises(ValueError, match="keeps parameters of features and no training pairs"):
             explain(model, GAMES)
-    exact = PairSVC("antisymmetric", KERNEL, solver="chunking").fit(GAMES, WON)
+    exact = PairSVC("antisymmetric", kernel=KERNEL, solver="chunking").fit(GAMES, WON)
     assert len(influential_pairs(exact, GAMES[:2])) == 2
 
 
@@ -152,8 +152,8 @@ def test_importance_and_parts_take_any_model():
 
 def test_rankings():
     for model in (
-        PairLogistic("antisymmetric", KERNEL).fit(GAMES, WON),
-        PairRidge("antisymmetric", KERNEL, alpha=0.1).fit(GAMES, MARGIN),
+        PairLogistic("antisymmetric", kernel=KERNEL).fit(GAMES, WON),
+        PairRidge("antisymmetric", kernel=KERNEL, alpha=0.1).fit(GAMES, MARGIN),
     ):
         found = rank_objects(model, GAMES.objects)
         order = np.argsort(-found.scores)
@@ -165,7 +165,7 @@ def test_rankings():
 
 
 def test_calibration():
-    model = CalibratedPairClassifier(PairSVC("antisymmetric", KERNEL), cv=3).fit(GAMES, WON)
+    model = CalibratedPairClassifier(PairSVC("antisymmetric", kernel=KERNEL), cv=3).fit(GAMES, WON)
     assert isinstance(model.estimator_._model, LowRankModel)
     chances, swapped = model.predict_proba(GAMES), model.predict_proba(GAMES.swap())
     assert np.array_equal(chances, swapped[:, ::-1])
@@ -175,7 +175,7 @@ def test_calibration():
 
 def test_draws():
     y = np.where(np.abs(MARGIN) < 0.3, 0, WON)
-    model = PairDrawClassifier(PairSVC("antisymmetric", KERNEL), cv=3).fit(GAMES, y)
+    model = PairDrawClassifier(PairSVC("antisymmetric", kernel=KERNEL), cv=3).fit(GAMES, y)
     chances, swapped = model.predict_proba(GAMES), model.predict_proba(GAMES.swap())
     assert np.array_equal(chances, swapped[:, ::-1])
 
@@ -183,8 +183,8 @@ def test_draws():
 @pytest.mark.parametrize("search", [PairSVCCV, PairLogisticCV, PairRidgeCV])
 @pytest.mark.parametrize("kernel", [KERNEL, [KERNEL, Nystroem("gaussian", 4), "linear"]], ids=type)
 def test_searches(search, kernel):
-    y = MARGIN if search is PairRidgeCV else WON
-    model = search("antisymmetric", kernel, 3, cv=PairKFold(3)).fit(GAMES, y)
+    y, strengths = (MARGIN, "alphas") if search is PairRidgeCV else (WON, "Cs")
+    model = search("antisymmetric", kernel=kernel, cv=PairKFold(3), **{strengths: 3}).fit(GAMES, y)
     assert model.certificate_.holds
     assert model.score(GAMES, y) > 0.8
     values = model.predict(GAMES)
@@ -197,14 +197,14 @@ def test_searches(search, kernel):
 def test_held_out_decisions_of_searches_are_those_of_low_rank_models():
     """Folds are solved through Gram matrices: the same problem, the same functions."""
     splitter = PairKFold(3)
-    model = PairRidgeCV("antisymmetric", KERNEL, [0.5], cv=splitter, path_tol=1e-8).fit(
-        GAMES, MARGIN
-    )
+    model = PairRidgeCV(
+        "antisymmetric", kernel=KERNEL, alphas=[0.5], cv=splitter, path_tol=1e-8
+    ).fit(GAMES, MARGIN)
     kernel = KERNEL.fitted_to(GAMES)  # landmarks from all training pairs, as in the search
     rows, decisions = model.held_out_rows_, model.held_out_decisions_
     start = 0
     for train, test in splitter.split(GAMES, MARGIN):
-        fold = PairRidge("antisymmetric", kernel, alpha=0.5, solver="low_rank", tol=1e-9)
+        fold = PairRidge("antisymmetric", kernel=kernel, alpha=0.5, solver="low_rank", tol=1e-9)
         fold.fit(GAMES[train], MARGIN[train])
         part = slice(start, start + len(test))
         assert np.array_equal(rows[part], test)
@@ -214,7 +214,7 @@ def test_held_out_decisions_of_searches_are_those_of_low_rank_models():
 
 @pytest.mark.filterwarnings("ignore:.*is zero for these pairs")  # of one landmark
 def test_grids_over_the_number_of_landmarks():
-    model = PairSVC("antisymmetric", Nystroem("gaussian", 4))
+    model = PairSVC("antisymmetric", kernel=Nystroem("gaussian", 4))
     grid = {"kernel__n_components": [1, 2, 8], "C": [0.1, 1.0]}
     search = GridSearchCV(model, grid, cv=PairKFold(3)).fit(GAMES, WON)
     assert isinstance(search.best_estimator_._model, LowRankModel)
@@ -226,7 +226,9 @@ def test_grids_over_the_number_of_landmarks():
 
 
 def test_pipelines():
-    model = make_pipeline(ObjectTransformer(StandardScaler()), PairSVC("antisymmetric", KERNEL))
+    model = make_pipeline(
+        ObjectTransformer(StandardScaler()), PairSVC("antisymmetric", kernel=KERNEL)
+    )
     model.fit(GAMES, WON)
     values = model.decision_function(GAMES)
     assert np.array_equal(model.decision_function(GAMES.swap()), -values)
@@ -242,8 +244,8 @@ def test_evidence_of_a_symmetry():
 
 def test_kernels_without_features_are_named():
     with pytest.raises(KernelError, match=r"got Identity\(\), which has no finite number of"):
-        PairLogistic("antisymmetric", KERNEL + Additive(Identity())).fit(GAMES, WON)
-    exact = PairLogistic("antisymmetric", KERNEL + Additive(Identity()), solver="newton")
+        PairLogistic("antisymmetric", kernel=KERNEL + Additive(Identity())).fit(GAMES, WON)
+    exact = PairLogistic("antisymmetric", kernel=KERNEL + Additive(Identity()), solver="newton")
     assert exact.fit(GAMES, WON).certificate_.holds
 
 
@@ -252,8 +254,8 @@ def test_too_many_objects_for_exact_solvers_name_the_way_out():
     ring = Pairs(objects, np.arange(300), (np.arange(300) + 1) % 300)
     y = np.where(objects[ring.first, 0] > objects[ring.second, 0], 1, -1)
     with pytest.raises(MemoryError, match=r"kernel=Nystroem\(kernel, 256\)"):
-        PairSVC("antisymmetric", "gaussian", memory_limit=0.02).fit(ring, y)
-    few = PairSVC("antisymmetric", Nystroem("gaussian", 4), memory_limit=1.0).fit(ring, y)
+        PairSVC("antisymmetric", kernel="gaussian", memory_limit=0.02).fit(ring, y)
+    few = PairSVC("antisymmetric", kernel=Nystroem("gaussian", 4), memory_limit=1.0).fit(ring, y)
     assert few.certificate_.holds
     with pytest.raises(MemoryError, match=r"300 objects with \d+ features need about 1\.\d+ MB"):
-        PairSVC("antisymmetric", Nystroem("gaussian", 100), memory_limit=1.0).fit(ring, y)
+        PairSVC("antisymmetric", kernel=Nystroem("gaussian", 100), memory_limit=1.0).fit(ring, y)

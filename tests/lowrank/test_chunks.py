@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity.losses import hinge
-from pairity.lowrank import chunk as chunks
-from pairity.lowrank.chunk import PairChunk, Rows, arrange
+from pairity.solvers.low_rank import design as chunks
+from pairity.solvers.low_rank.design import PairChunk, Rows, arrange
 
 objects = st.integers(0, 6)
 many_pairs = st.lists(st.tuples(objects, objects), max_size=40)

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 import cases
 from low_rank_twins import pair_features
 from pairity.kernels import Additive, Linear, Polynomial, Product
-from pairity.lowrank.chunk import arrange
-from pairity.lowrank.design import Design
-from pairity.lowrank.form import group_columns, read_form
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
+from pairity.solvers.low_rank.design import Design, arrange
+from pairity.solvers.low_rank.form import group_columns, read_form
 
 EVEN, ODD = Parity.EVEN, Parity.ODD
 KERNELS = {

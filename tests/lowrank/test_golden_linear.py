@@ -9,7 +9,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from low_rank_twins import BOTH, LEARNERS, decisions, learner, primal, some_pairs, targets_of
 from pairity import PairLogistic, Pairs
 from pairity.kernels import Additive, Linear, Product
-from pairity.lowrank.model import LowRankModel
+from pairity.solvers.low_rank.function import LowRankModel
 
 for_each = pytest.mark.parametrize("kind", LEARNERS)
 for_both = pytest.mark.parametrize("symmetry", BOTH)
@@ -91,7 +91,7 @@ def test_bradley_terry_by_scikit_learn():
     rows[np.arange(len(games)), games.second] -= 1.0
     golden = LogisticRegression(C=2.0, fit_intercept=False, tol=1e-12, max_iter=10**4)
     golden.fit(rows / np.sqrt(2.0), y)
-    model = PairLogistic("antisymmetric", Additive(Linear()), solver="low_rank", tol=1e-10)
+    model = PairLogistic("antisymmetric", kernel=Additive(Linear()), solver="low_rank", tol=1e-10)
     model.fit(games, y)
     np.testing.assert_allclose(
         model.decision_function(games),
@@ -105,7 +105,7 @@ def test_bradley_terry_by_scikit_learn():
 def test_bradley_terry_is_what_the_exact_solver_finds(symmetry):
     games, y = tournament()
     model, exact = (
-        PairLogistic(symmetry, Additive(Linear()), solver=solver, tol=1e-10).fit(games, y)
+        PairLogistic(symmetry, kernel=Additive(Linear()), solver=solver, tol=1e-10).fit(games, y)
         for solver in ("low_rank", "newton")
     )
     assert model.objective_ == pytest.approx(exact.objective_, rel=1e-9)

@@ -23,9 +23,9 @@ from pairity import PairRidge, PairSVC
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Additive, Gaussian, Linear, Nystroem, Product, Tensor
 from pairity.kernels.classes import project
-from pairity.lowrank.form import read_form
-from pairity.lowrank.model import LowRankModel
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
+from pairity.solvers.low_rank.form import read_form
+from pairity.solvers.low_rank.function import LowRankModel
 
 for_each = pytest.mark.parametrize("kind", LEARNERS)
 for_both = pytest.mark.parametrize("symmetry", BOTH)
@@ -175,17 +175,17 @@ def test_nystroem_inside_a_construction_takes_it_too():
     pairs = some_pairs()
     y = targets_of("svc", pairs, "antisymmetric")
     for kernel in (Product(Nystroem(Gaussian(1.5), 6)), Product(Nystroem(Linear(), 6))):
-        model = PairSVC("antisymmetric", kernel).fit(pairs, y)
+        model = PairSVC("antisymmetric", kernel=kernel).fit(pairs, y)
         assert isinstance(model._model, LowRankModel)
     assert model.approximation_ == ()
-    assert hasattr(PairSVC("antisymmetric", Product(Linear())).fit(pairs, y), "support_")
+    assert hasattr(PairSVC("antisymmetric", kernel=Product(Linear())).fit(pairs, y), "support_")
 
 
 def test_a_callback_is_for_other_solvers():
     pairs = some_pairs()
     y = targets_of("svc", pairs, "antisymmetric")
     seen = []
-    model = PairSVC("antisymmetric", kernel_of(), callback=seen.append).fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel=kernel_of(), callback=seen.append).fit(pairs, y)
     assert seen
     assert len(model.support_)
     for kind in LEARNERS:
@@ -254,10 +254,10 @@ def test_ridge_regression_cannot_leave_pairs_out():
     pairs = some_pairs()
     y = targets_of("ridge", pairs, "antisymmetric")
     for options in ({"alphas": [0.1, 1.0]}, {"leave_one_out": True}):
-        model = PairRidge("antisymmetric", kernel_of(), solver="low_rank", **options)
+        model = PairRidge("antisymmetric", kernel=kernel_of(), solver="low_rank", **options)
         with pytest.raises(ValueError, match="got alphas or leave_one_out with solver='low_rank'"):
             model.fit(pairs, y)
-    chosen = PairRidge("antisymmetric", kernel_of(), alphas=[0.1, 1.0, 10.0]).fit(pairs, y)
+    chosen = PairRidge("antisymmetric", kernel=kernel_of(), alphas=[0.1, 1.0, 10.0]).fit(pairs, y)
     assert isinstance(chosen._model, LowRankModel)
     assert len(chosen.loo_errors_) == 3
 
@@ -267,7 +267,7 @@ def test_kernels_of_few_features_need_no_landmarks():
     y = targets_of("svc", pairs, "symmetric")
     kernel = Tensor(Linear()) + 0.1 * Additive(Linear())
     model, exact = (
-        PairSVC("symmetric", kernel, solver=solver, tol=1e-7).fit(pairs, y)
+        PairSVC("symmetric", kernel=kernel, solver=solver, tol=1e-7).fit(pairs, y)
         for solver in ("low_rank", "chunking")
     )
     assert model.approximation_ == ()

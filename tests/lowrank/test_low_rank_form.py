@@ -24,10 +24,10 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
-from pairity.lowrank.design import Layout
-from pairity.lowrank.features import learn_map
-from pairity.lowrank.form import group_columns, is_approximated, read_form
-from pairity.parity import Parity
+from pairity.kernels.algebra import is_approximated
+from pairity.pairs.parity import Parity
+from pairity.solvers.low_rank.design import Layout
+from pairity.solvers.low_rank.form import group_columns, learn_map, read_form
 
 EVEN, ODD = Parity.EVEN, Parity.ODD
 WIDTHS = (2, 2, 2)
@@ -209,7 +209,7 @@ REFUSED = {
 def test_refusals(symmetry, kernel, pairs, words):
     for learner in (PairSVC, PairLogistic):
         with pytest.raises(KernelError, match=words) as refused:
-            learner(symmetry, kernel, solver="low_rank").fit(pairs, LABELS)
+            learner(symmetry, kernel=kernel, solver="low_rank").fit(pairs, LABELS)
         assert_one_sentence(str(refused.value))
 
 
@@ -222,12 +222,12 @@ def assert_one_sentence(message):
 
 def test_no_symmetry_is_refused():
     with pytest.raises(KernelError, match="got symmetry='none'") as refused:
-        PairSVC("none", Product(Linear()), solver="low_rank").fit(ALONE, LABELS)
+        PairSVC("none", kernel=Product(Linear()), solver="low_rank").fit(ALONE, LABELS)
     assert_one_sentence(str(refused.value))
 
 
 def test_without_a_symmetry_nystroem_is_trained_exactly():
-    model = PairSVC("none", Nystroem(Gaussian(1.0), 4)).fit(ALONE, LABELS)
+    model = PairSVC("none", kernel=Nystroem(Gaussian(1.0), 4)).fit(ALONE, LABELS)
     assert len(model.support_)
     assert not hasattr(model, "approximation_")
 
@@ -241,6 +241,6 @@ def test_very_many_features_are_refused_where_products_are_needed():
 
 def test_sparse_features_are_fine_in_sums():
     pairs = Pairs(sp.eye_array(5, format="csr"), [0, 1, 2, 3], [1, 2, 3, 4])
-    model = PairSVC("antisymmetric", Additive(Linear()), solver="low_rank")
+    model = PairSVC("antisymmetric", kernel=Additive(Linear()), solver="low_rank")
     model.fit(pairs, [1, 1, -1, 1])
     assert model._model.bases == (None,)

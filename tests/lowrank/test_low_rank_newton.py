@@ -14,12 +14,17 @@ from low_rank_twins import (
 )
 from pairity.losses import Logistic, Squared, epsilon_insensitive, hinge
 from pairity.losses.smoothed import smoothed
-from pairity.lowrank.chunk import PairChunk, arrange
-from pairity.lowrank.engine import LocalEngine
-from pairity.lowrank.fit import certify_low_rank, first_width, minimise_and_certify, prepare
-from pairity.lowrank.form import group_columns, read_form
-from pairity.lowrank.newton import NewtonOptions, minimise
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
+from pairity.solvers.low_rank.design import PairChunk, arrange
+from pairity.solvers.low_rank.form import group_columns, read_form
+from pairity.solvers.low_rank.low_rank_fit import (
+    certify_low_rank,
+    first_width,
+    minimise_and_certify,
+    prepare,
+)
+from pairity.solvers.low_rank.minimise import NewtonOptions, minimise
+from pairity.solvers.low_rank.passes import Engine
 
 BOTH = ["symmetric", "antisymmetric"]
 for_each = pytest.mark.parametrize("kind", LEARNERS)
@@ -45,7 +50,7 @@ class Problem:
         self.prepared = prepare(form, pairs.objects, ends.astype(float), squares)
         design = self.prepared.design
         self.loss = loss_of(kind, self.y[came_from], np.full(n, 2.0 * strength))
-        self.engine = LocalEngine(PairChunk(order, columns, self.loss), design)
+        self.engine = Engine(PairChunk(order, columns, self.loss), design)
         tables = [table.astype(np.float64) for table in design.tables]
         self.psi = pair_features(form, ordered, tables)
         self.counted = design.layout.norm_counted()

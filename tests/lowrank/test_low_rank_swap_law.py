@@ -40,7 +40,7 @@ def fitted_wide(symmetry):
     """Many features: products of matrices treat rows at the end of a table differently."""
     pairs = cases.random_pairs(1, n=60, m=30, widths=(67, 0, 0), scale=0.1)
     kernel = Nystroem(Product(Gaussian(1.0)), 23) + Additive(Linear())
-    return PairLogistic(symmetry, kernel).fit(pairs, targets_of("logistic", pairs, symmetry))
+    return PairLogistic(symmetry, kernel=kernel).fit(pairs, targets_of("logistic", pairs, symmetry))
 
 
 def assert_law(model, pairs):
@@ -137,7 +137,7 @@ def test_sparse_objects_in_sums(symmetry):
     first = rng.integers(20, size=60)
     pairs = Pairs(objects, first, (first + rng.integers(1, 20, size=60)) % 20)
     labels = cases.random_labels(4, 60)
-    model = PairLogistic(symmetry, Additive(Linear()), solver="low_rank").fit(pairs, labels)
+    model = PairLogistic(symmetry, kernel=Additive(Linear()), solver="low_rank").fit(pairs, labels)
     assert np.abs(assert_law(model, pairs)).max() > 0.1
     for single in pairs[:5]:
         assert_law(model, single)
@@ -177,6 +177,6 @@ def test_many_objects_are_taken_in_parts(symmetry, monkeypatch):
     """More features of objects than are held at a time: pairs are cut, and the law stays."""
     model, pairs = fitted("logistic", symmetry, True), some_pairs(5, n=60, m=40, group=True)
     whole = decisions(model, pairs)
-    monkeypatch.setattr("pairity.lowrank.model._TABLE_ENTRIES", 8 * 12)
+    monkeypatch.setattr("pairity.solvers.low_rank.function._TABLE_ENTRIES", 8 * 12)
     parts = assert_law(model, pairs)
     np.testing.assert_allclose(parts, whole, rtol=0.0, atol=1e-12)

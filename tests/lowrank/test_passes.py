@@ -19,13 +19,11 @@ from low_rank_twins import (
 )
 from pairity.losses import Logistic, Squared, epsilon_insensitive, hinge
 from pairity.losses.smoothed import smoothed
-from pairity.lowrank.chunk import PairChunk, arrange
-from pairity.lowrank.design import Design
-from pairity.lowrank.features import learn_map
-from pairity.lowrank.form import group_columns, read_form
-from pairity.lowrank.newton import bounds
-from pairity.lowrank.passes import active_set, curve, join_active, slope, summarise
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
+from pairity.solvers.low_rank.design import Design, PairChunk, arrange
+from pairity.solvers.low_rank.form import group_columns, learn_map, read_form
+from pairity.solvers.low_rank.minimise import bounds
+from pairity.solvers.low_rank.passes import active_set, curve, join_active, slope, summarise
 
 #: Symmetry, and whether there is a bias.
 SETTINGS = [("symmetric", True), ("symmetric", False), ("antisymmetric", False)]
@@ -159,7 +157,9 @@ def test_bounds_hold_at_any_point(kind, symmetry, with_bias, group, seed, width,
 @given(seed=seeds, width=widths)
 @pytest.mark.parametrize(("symmetry", "with_bias"), [SETTINGS[1], SETTINGS[2]])
 def test_gap_of_the_hinge_without_a_bias(symmetry, with_bias, seed, width):
-    """``1/2 |g|^2 + sum of mu c t (1 - t)``, ``t = |theta| / c``: see ``pairity.lowrank.newton``."""
+    """``1/2 |g|^2 + sum of mu c t (1 - t)``, ``t = |theta| / c``: see
+    ``pairity.solvers.low_rank.minimise``.
+    """
     design, chunk, psi, loss = made("svc", symmetry, with_bias)
     w = point(design, seed)
     found = bounds(sums_at(design, chunk, w, width), w, design.layout.norm_counted())

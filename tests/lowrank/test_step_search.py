@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairity.lowrank.search import root, step_length
+from pairity.solvers.low_rank.minimise import root, step_length
 
 kinks = st.lists(
     st.tuples(st.integers(-60, 60).map(lambda k: k / 16), st.sampled_from([0.25, 1.0, 30.0])),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from sklearn.calibration import calibration_curve
 
-from pairity.metrics import plot_reliability, reliability_curve
-from pairity.metrics.reliability import wilson_interval
+from pairity.model_selection import plot_reliability, reliability_curve
+from pairity.model_selection.metrics import wilson_interval
 
 
 def outcomes(seed, n=300):

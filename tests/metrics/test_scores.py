@@ -6,8 +6,8 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairity.metrics import brier_score, log_loss, ranked_probability_score
-from pairity.metrics.scores import LEAST_PROBABILITY
+from pairity.model_selection import brier_score, log_loss, ranked_probability_score
+from pairity.model_selection.metrics import LEAST_PROBABILITY
 
 SCORES = [brier_score, log_loss, ranked_probability_score]
 

@@ -9,8 +9,8 @@ import naive
 from pairity import Pairs
 from pairity.kernels import Gaussian, Linear, Polynomial, Product, SkewBalanced, Tensor
 from pairity.operators import PairOperator
-from pairity.operators.complete import CompletePairs, is_complete
-from pairity.parity import Parity
+from pairity.operators.spectral import CompletePairs, is_complete
+from pairity.pairs.parity import Parity
 
 KERNELS = [
     Tensor(Gaussian(1.1)),

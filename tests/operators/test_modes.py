@@ -18,9 +18,9 @@ from pairity.kernels import (
     SkewBalanced,
     Tensor,
 )
-from pairity.memory import Budget
 from pairity.operators import PairOperator
 from pairity.operators.modes import EigenModes, LandmarkModes, leading_modes
+from pairity.runtime.memory import Budget
 
 #: A kernel of each kind, and its plain ``p_ij(ab)`` of two rows of eigenvectors.
 KINDS = {

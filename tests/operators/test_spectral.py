@@ -15,7 +15,7 @@ from pairity.kernels import (
 )
 from pairity.operators import PairOperator
 from pairity.operators.spectral import SpectralGrid
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
 
 
 def structure(kernel, m=6):

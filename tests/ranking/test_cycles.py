@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity import Pairs
-from pairity.ranking import cycles as cycles_module
-from pairity.ranking import observed_flow, strongest_cycles
-from pairity.ranking import triangles as triangles_module
+from pairity.inspection import flow as triangles_module
+from pairity.inspection import hodge as cycles_module
+from pairity.inspection import observed_flow, strongest_cycles
 
 
 def naive_cycles(flow):

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity import Pairs
-from pairity.ranking import curl as curl_module
-from pairity.ranking import decompose, hodge_rank, observed_flow
+from pairity.inspection import decompose, hodge_rank, observed_flow
+from pairity.inspection import flow as curl_module
 
 
 def random_flow_data(seed, m=9, share=0.5, repeats=1):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
 from pairity import Pairs, PairSVC
+from pairity.inspection import group_objects
 from pairity.kernels import Linear, MetricLearning
-from pairity.ranking import group_objects
 
 
 class Similarity:
@@ -131,7 +131,7 @@ def test_a_trained_model_finds_the_groups_of_new_objects(rng):
         return np.isin(person[pairs.first], people) & np.isin(person[pairs.second], people)
 
     train, validation = among(range(12)), among(range(12, 20))
-    model = PairSVC("symmetric", MetricLearning(Linear()), C=10.0, class_weight="balanced")
+    model = PairSVC("symmetric", kernel=MetricLearning(Linear()), C=10.0, class_weight="balanced")
     model.fit(pairs[train], y[train])
     new = photos[person >= 20]
     found = group_objects(model, new, validation=(pairs[validation], y[validation]))

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from cases import random_pairs
 from pairity import Pairs, PairSVC
+from pairity.inspection import observed_flow, rank_objects, rank_observed
+from pairity.inspection.rank import mean_margins, win_shares
 from pairity.kernels import Gaussian, Product
-from pairity.ranking import observed_flow, rank_objects, rank_observed
-from pairity.ranking.rank import mean_margins, win_shares
 
 
 class Margin:
@@ -37,7 +37,7 @@ def league(rng):
     games = Pairs.complete(objects)[::2]
     strength = objects @ [2.0, 1.0]
     won = np.where(strength[games.first] > strength[games.second], 1, -1)
-    model = PairSVC("antisymmetric", "linear", C=10.0).fit(games, won)
+    model = PairSVC("antisymmetric", kernel="linear", C=10.0).fit(games, won)
     return objects, games, won, model, strength
 
 
@@ -58,7 +58,7 @@ def test_a_linear_model_is_a_ranking_and_a_skew_one_is_not(league):
     ranking = rank_objects(model, objects)
     assert ranking.cyclic_share < 1e-9
     assert np.corrcoef(ranking.scores, strength)[0, 1] > 0.98
-    curved = PairSVC("antisymmetric", Product(Gaussian(1.0)), C=10.0).fit(games, won)
+    curved = PairSVC("antisymmetric", kernel=Product(Gaussian(1.0)), C=10.0).fit(games, won)
     other = rank_objects(curved, objects)
     assert 0.01 < other.cyclic_share < 0.9
     assert other.parts.harmonic_share == 0.0
@@ -113,7 +113,7 @@ def test_ranks_stay_within_connected_parts():
 def test_pairs_with_group_features_can_be_ranked_on(rng):
     pairs = random_pairs(1, n=60, m=9)
     y = np.where(pairs.objects[pairs.first, 0] > pairs.objects[pairs.second, 0], 1, -1)
-    model = PairSVC("antisymmetric", Gaussian(2.0)).fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel=Gaussian(2.0)).fit(pairs, y)
     ranking = rank_objects(model, pairs)
     assert len(ranking) == 9
     assert np.allclose(ranking.parts.flow.weights.sum(), 60)

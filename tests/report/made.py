@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from pairity import PairLogistic, Pairs, PairSVC
+from pairity.app.report import Limits
 from pairity.kernels import Gaussian, MetricLearning
-from pairity.report import Limits
 
 #: Enough for every part of a report, and quick.
 SMALL = Limits(folds=3, refits=3, shuffles=2, explained=60)
@@ -32,12 +32,12 @@ def photographs(seed=0, ids=None):
 
 
 def ranker(pairs, y):
-    return PairLogistic("antisymmetric", "linear").fit(pairs, y)
+    return PairLogistic("antisymmetric", kernel="linear").fit(pairs, y)
 
 
 def matcher(pairs, y):
     kernel = MetricLearning(Gaussian(1.0))
-    return PairSVC("symmetric", kernel, C=1.0, class_weight="balanced").fit(pairs, y)
+    return PairSVC("symmetric", kernel=kernel, C=1.0, class_weight="balanced").fit(pairs, y)
 
 
 def limits(**options):

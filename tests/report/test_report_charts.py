@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairity.report import charts
-from pairity.report.charts.axes import Scale, nice_ticks, short
-from pairity.report.charts.svg import drawing, number, tag, text
-from pairity.report.data import (
+from pairity.app.report import charts
+from pairity.app.report.charts import Scale, nice_ticks, number, short
+from pairity.app.report.report_data import (
     Distribution,
     Matrix,
     Reliability,
@@ -63,12 +62,13 @@ def test_a_scale_goes_from_end_to_end_and_not_further():
 
 
 def test_names_cannot_leave_their_element():
-    picture = drawing(1, 1, HOSTILE, text(HOSTILE, 0, 0), tag("rect", data_tip=HOSTILE))
-    root = parsed(picture)
-    assert root.get("aria-label") == HOSTILE
-    assert root.find("text").text == HOSTILE
-    assert root.find("rect").get("data-tip") == HOSTILE
-    assert root.find(".//script") is None
+    scale = parsed(charts.legend((HOSTILE, "b")))
+    assert scale.get("aria-label") == f"Colours from {HOSTILE} to b"
+    assert scale.find("text").text == HOSTILE
+    bar = parsed(charts.share_bar([(HOSTILE, 1.0, "one")]))
+    assert bar.get("aria-label") == f"{HOSTILE} 100.0 %"
+    assert bar.find("rect").get("data-tip") == f"{HOSTILE}: 100.0 %"
+    assert scale.find(".//script") is bar.find(".//script") is None
 
 
 def test_points_of_reliability_are_where_they_belong():

@@ -6,7 +6,7 @@ import pytest
 from browser import Browser, executable
 from made import SMALL, matcher, photographs, ranker, tournament
 
-from pairity.report import write_report
+from pairity.app.report import write_report
 
 SHOTS = Path(__file__).resolve().parents[2] / "build" / "report-screenshots"
 

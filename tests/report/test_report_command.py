@@ -3,7 +3,7 @@
 import numpy as np
 from click.testing import CliRunner
 
-from pairity.cli.app import main
+from pairity.app.cli.commands import main
 
 
 def test_fit_writes_a_page_with_the_names_of_the_tables(tmp_path):

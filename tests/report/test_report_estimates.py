@@ -5,14 +5,14 @@ import pytest
 from sklearn.metrics import r2_score, roc_auc_score
 
 from pairity import Pairs
-from pairity.report.estimates import (
+from pairity.app.report.estimates import (
     Sample,
     area_under_curve,
     mean_of,
     r_squared,
     root_mean_square,
 )
-from pairity.selection.identity import ends_of
+from pairity.pairs.same_objects import ends_of
 
 
 def sample_of(generator, n_objects=9, n_pairs=60, repeated=True):

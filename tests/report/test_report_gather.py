@@ -19,14 +19,13 @@ from pairity import (
     PairSVCCV,
     PairSVR,
 )
-from pairity.explain import contributions, permutation_importance
-from pairity.ranking import group_objects, rank_objects
-from pairity.report import Limits, gather
-from pairity.report.laws import check_swap
-from pairity.report.matrix import cluster_order
-from pairity.report.subject import Subject
+from pairity.app.report import Limits, gather
+from pairity.app.report.compared import cluster_order
+from pairity.app.report.pictures import check_swap
+from pairity.app.report.subject import Subject
+from pairity.inspection import contributions, group_objects, permutation_importance, rank_objects
 
-LINEAR = ("antisymmetric", "linear")
+LINEAR = {"symmetry": "antisymmetric", "kernel": "linear"}
 
 
 @pytest.fixture(scope="module")
@@ -50,16 +49,16 @@ def album():
 @pytest.mark.parametrize(
     ("model", "targets"),
     [
-        (PairSVC(*LINEAR), "labels"),
-        (PairLogistic(*LINEAR), "labels"),
-        (PairSVR(*LINEAR), "numbers"),
-        (PairRidge(*LINEAR), "numbers"),
-        (PairSVCCV(*LINEAR, [0.1, 1.0], cv=3), "labels"),
-        (CalibratedPairClassifier(PairSVC(*LINEAR), cv=3), "labels"),
-        (CalibratedPairClassifier(PairSVC(*LINEAR), cv=3, method="isotonic"), "labels"),
-        (PairDrawClassifier(PairLogistic(*LINEAR), cv=3), "draws"),
-        (make_pipeline(ObjectTransformer(StandardScaler()), PairSVC(*LINEAR)), "labels"),
-        (PairSVC("none", "gaussian"), "labels"),
+        (PairSVC(**LINEAR), "labels"),
+        (PairLogistic(**LINEAR), "labels"),
+        (PairSVR(**LINEAR), "numbers"),
+        (PairRidge(**LINEAR), "numbers"),
+        (PairSVCCV(**LINEAR, Cs=[0.1, 1.0], cv=3), "labels"),
+        (CalibratedPairClassifier(PairSVC(**LINEAR), cv=3), "labels"),
+        (CalibratedPairClassifier(PairSVC(**LINEAR), cv=3, method="isotonic"), "labels"),
+        (PairDrawClassifier(PairLogistic(**LINEAR), cv=3), "draws"),
+        (make_pipeline(ObjectTransformer(StandardScaler()), PairSVC(**LINEAR)), "labels"),
+        (PairSVC("none", kernel="gaussian"), "labels"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
@@ -135,7 +134,7 @@ def test_importance_is_that_of_permutation_importance(games):
     found = gather(model, pairs, y, limits=one_fold, feature_names=["strength", "hair"])
     assert [drop.name for drop in found.features] == ["strength", "hair"]
     subject = Subject.read(model, pairs, y)
-    from pairity.report.held_out import hold_out
+    from pairity.app.report.unseen import hold_out
 
     held = hold_out(subject, "seen", one_fold, 0, None, None)
     drops = [
@@ -185,7 +184,9 @@ def test_histogram_and_reliability_count_every_pair(report):
 
 def test_a_search_tells_its_weights_and_its_curve(games):
     pairs, y, _ = games
-    model = PairSVCCV("antisymmetric", ["auto", "linear"], [10.0, 0.1], cv=3).fit(pairs, y)
+    model = PairSVCCV("antisymmetric", kernel=["auto", "linear"], Cs=[10.0, 0.1], cv=3).fit(
+        pairs, y
+    )
     found = gather(model, pairs, y, limits=SMALL).search
     assert dict(found.weights) == pytest.approx(model.combination_.weights)
     assert [curve.kernel for curve in found.curves] == ["sum of families", "linear"]
@@ -241,7 +242,7 @@ def test_models_with_group_features_compare_observed_pairs(games):
     with_group = Pairs(
         pairs.objects, pairs.first, pairs.second, symmetric=np.abs(margin)[:, None], ids=pairs.ids
     )[:120]
-    model = PairSVC("antisymmetric", "gaussian").fit(with_group, y[:120])
+    model = PairSVC("antisymmetric", kernel="gaussian").fit(with_group, y[:120])
     found = gather(model, with_group, y[:120], limits=SMALL)
     assert "Observed pairs alone" in found.ranking.note
     known = np.isfinite(found.matrix.values).sum()
@@ -249,7 +250,7 @@ def test_models_with_group_features_compare_observed_pairs(games):
     home = Pairs(
         pairs.objects, pairs.first, pairs.second, antisymmetric=np.ones((153, 1)), ids=pairs.ids
     )
-    model = PairSVC(*LINEAR).fit(home, y)
+    model = PairSVC(**LINEAR).fit(home, y)
     found = gather(model, home, y, limits=SMALL)
     assert "neutral ground" in found.ranking.note
     assert {drop.kind for drop in found.features} == {"object", "antisymmetric"}

@@ -16,14 +16,13 @@ from pairity import (
     PairSVC,
     PairSVCCV,
 )
-from pairity.calibration.sigmoid import fit_sigmoid, smoothed_targets
+from pairity.app.report.estimates import setting_of
+from pairity.app.report.subject import Subject, learner_of
+from pairity.app.report.unseen import chances_of_fold_decisions, hold_out, sample_rows
 from pairity.kernels import Gaussian, MetricLearning
-from pairity.parity import Parity
-from pairity.report.chances import chances_of_fold_decisions
-from pairity.report.held_out import hold_out, sample_rows
-from pairity.report.subject import Subject, learner_of
-from pairity.report.validation import setting_of
-from pairity.selection import ObjectKFold, PairKFold
+from pairity.model_selection import ObjectKFold, PairKFold
+from pairity.model_selection.curves import fit_sigmoid, smoothed_targets
+from pairity.pairs.parity import Parity
 
 
 def found(subject, key, **options):
@@ -32,7 +31,7 @@ def found(subject, key, **options):
 
 def test_decisions_are_those_of_plain_folds():
     pairs, y, _ = tournament()
-    model = PairSVC("antisymmetric", "gaussian", C=3.0).fit(pairs, y)
+    model = PairSVC("antisymmetric", kernel="gaussian", C=3.0).fit(pairs, y)
     held = found(Subject.read(model, pairs, y), "both_new")
     plain = [
         clone(model).fit(pairs[train], y[train]).decision_function(pairs[test])
@@ -76,7 +75,7 @@ def test_classifier_figures_are_the_usual_ones():
 def test_a_calibrated_model_is_measured_by_what_it_predicts():
     """Its boundary is where a label becomes likelier than not, wherever decisions are 0."""
     pairs, y = photographs()
-    plain = PairSVC("symmetric", MetricLearning(Gaussian(1.0)), C=0.01).fit(pairs, y)
+    plain = PairSVC("symmetric", kernel=MetricLearning(Gaussian(1.0)), C=0.01).fit(pairs, y)
     wrapped = CalibratedPairClassifier(plain, cv=3).fit(pairs, y)
     accuracies = []
     for model in (plain, wrapped):
@@ -132,7 +131,7 @@ def test_an_antisymmetric_guess_knows_nothing_of_the_order_of_writing():
 
 def test_a_search_is_not_searched_again():
     pairs, y, _ = tournament(12)
-    model = PairSVCCV("antisymmetric", ["linear", "gaussian"], [0.1, 1.0]).fit(pairs, y)
+    model = PairSVCCV("antisymmetric", kernel=["linear", "gaussian"], Cs=[0.1, 1.0]).fit(pairs, y)
     subject = Subject.read(CalibratedPairClassifier(model).fit(pairs, y), pairs, y)
     assert isinstance(subject.learner, PairSVC)
     assert learner_of(model) is model.best_estimator_
@@ -187,7 +186,7 @@ def test_a_sample_keeps_whole_pairs_and_has_the_size_asked_for(rng):
 def test_draws_and_numbers_are_measured_too():
     pairs, _, margin = tournament()
     y = np.sign(np.round(margin)).astype(int)
-    model = PairDrawClassifier(PairLogistic("antisymmetric", "linear")).fit(pairs, y)
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear")).fit(pairs, y)
     subject = Subject.read(model, pairs, y)
     held = found(subject, "seen")
     chances = chances_of_fold_decisions(subject, held)
@@ -197,7 +196,7 @@ def test_draws_and_numbers_are_measured_too():
     assert setting.figures["log-loss"].value == pytest.approx(-np.log(happened).mean())
     assert setting.figures["accuracy"].value > setting.guess["accuracy"]
 
-    ridge = PairRidge("antisymmetric", "linear").fit(pairs, margin)
+    ridge = PairRidge("antisymmetric", kernel="linear").fit(pairs, margin)
     subject = Subject.read(ridge, pairs, margin)
     held = found(subject, "seen")
     setting = setting_of("seen", subject, held, None, None)
@@ -214,7 +213,7 @@ def test_draws_and_numbers_are_measured_too():
     ("spoil", "message"),
     [
         (lambda m, p, y: (m, p.to_rows(), y), "expected Pairs"),
-        (lambda m, p, y: (PairSVC(), p, y), "without a fitted learner"),
+        (lambda m, p, y: (PairSVC("symmetric"), p, y), "without a fitted learner"),
         (lambda m, p, y: (m, p, y[:-1]), "expected one per pair"),
         (lambda m, p, y: (m, p, np.where(y > 0, 7, y)), r"got label .*7.* in row"),
         (lambda m, p, y: (m, p[:0], y[:0]), "got 0 pairs"),

@@ -5,8 +5,8 @@ import pytest
 from made import matcher, photographs, ranker, tournament
 
 from pairity import PairLogistic, Pairs, PairSVC
-from pairity.report.observations import describe, warn
-from pairity.report.subject import Subject
+from pairity.app.report.observations import describe, warn
+from pairity.app.report.subject import Subject
 
 ODD = {"symmetry": "antisymmetric", "kernel": "linear"}
 
@@ -90,7 +90,7 @@ def test_objects_seen_once_and_separate_parts():
 def test_a_rare_label_is_noted():
     pairs, _ = photographs()
     y = np.where(np.arange(len(pairs)) % 20 == 0, "match", "no match")
-    model = PairSVC("symmetric", "linear").fit(pairs, y)
+    model = PairSVC("symmetric", kernel="linear").fit(pairs, y)
     assert titles(pairs, y, model) == {"A rare label"}
     notice = next(warn(Subject.read(model, pairs, y)))
     assert "'match'" in notice.text
@@ -103,7 +103,9 @@ def test_numbers_contradict_where_their_signs_do():
     twice = joined(pairs, np.arange(len(pairs)), [4])
     for factor, expected in ((0.5, {"Repeated pairs"}), (-1, {"Repeated pairs", "Contradictions"})):
         y = np.append(margin, factor * margin[4])
-        assert titles(twice, y, PairRidge("antisymmetric", "linear").fit(twice, y)) == expected
+        assert (
+            titles(twice, y, PairRidge("antisymmetric", kernel="linear").fit(twice, y)) == expected
+        )
 
 
 def test_counts_are_those_of_the_data():

@@ -9,7 +9,7 @@ import pytest
 from made import SMALL, matcher, photographs, ranker, tournament
 
 from pairity import PairRidge, Pairs, PairSVC
-from pairity.report import gather, render, write_report
+from pairity.app.report import gather, render, write_report
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -86,9 +86,9 @@ def pages(hostile_page):
     pairs, y = photographs()
     even = render(gather(matcher(pairs, y), pairs, y, limits=SMALL))
     pairs, y, margin = tournament(9)
-    model = PairRidge("antisymmetric", "linear").fit(pairs, margin)
+    model = PairRidge("antisymmetric", kernel="linear").fit(pairs, margin)
     number = render(gather(model, pairs, margin, limits=SMALL))
-    free = PairSVC("none", "gaussian").fit(pairs, y)
+    free = PairSVC("none", kernel="gaussian").fit(pairs, y)
     return [hostile_page, even, number, render(gather(free, pairs, y, limits=SMALL))]
 
 

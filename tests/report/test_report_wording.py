@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 from made import SMALL, ranker, tournament
 
-from pairity.report import gather
-from pairity.report.data import Estimate, Setting
-from pairity.report.wording import figure, in_short, judge, percent, plain
+from pairity.app.report import gather
+from pairity.app.report.report_data import Estimate, Setting
+from pairity.app.report.wording import figure, in_short, judge, percent, plain
 
 
 def setting(accuracy, error, guess=0.5, n_pairs=100, **others):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pairity.app.reproduce import accuracy_table
+from pairity.app.reproduce.accuracy_table import PENALTIES, AccuracyTable, reproduce_accuracy
 from pairity.datasets.scenarios import LabelledPairs, all_ordered
 from pairity.kernels import Bilinear, OrderInvariant
-from pairity.reproduce import accuracy_table
-from pairity.reproduce.accuracy_table import PENALTIES, AccuracyTable, reproduce_accuracy
 
 
 @pytest.fixture(scope="module", params=[3, 4])

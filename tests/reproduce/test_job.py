@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from pairity.reproduce.job import count_steps, make_table
-from pairity.reproduce.render import mirrored_rows
+from pairity.app.reproduce.job import count_steps, make_table
+from pairity.app.reproduce.render import mirrored_rows
 
 
 @pytest.fixture

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pairity.reproduce.comparison import compare
-from pairity.reproduce.off_diagonal import (
+from pairity.app.reproduce.accuracy_table import compare
+from pairity.app.reproduce.paper import ACCURACIES, COEFFICIENTS, STATED
+from pairity.app.reproduce.render import paper_coefficients
+from pairity.app.reproduce.support_tables import (
     order_invariant_matrix,
     printed_ratio,
     smallest_ratio,
     tridiagonal,
 )
-from pairity.reproduce.paper import ACCURACIES, COEFFICIENTS, STATED
-from pairity.reproduce.render import paper_coefficients
 
 # From MATH.md 4 (ix), recomputed there from the printed accuracies.
 MATH = {3: (89.48, 94.52, 18, 1, 1, 1.7e-4), 4: (92.46, 94.74, 18, 0, 2, 1.5e-3)}

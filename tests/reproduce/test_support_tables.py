@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pairity.reproduce import support_tables
-from pairity.reproduce.off_diagonal import smallest_ratio
-from pairity.reproduce.support_tables import Run, reproduce_support
+from pairity.app.reproduce import support_tables
+from pairity.app.reproduce.support_tables import Run, reproduce_support, smallest_ratio
 
 
 @pytest.fixture(scope="module", params=[1, 2])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cases import random_pairs
 from pairity import Pairs
-from pairity.selection import leakage_report
+from pairity.model_selection import leakage_report
 
 
 def naive_report(pairs, train, test):

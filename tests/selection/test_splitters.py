@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 from cases import random_pairs
 from pairity import Pairs, PairSVC
 from pairity.kernels import Gaussian
-from pairity.selection import (
+from pairity.model_selection import (
     ObjectKFold,
     ObjectShuffleSplit,
     PairKFold,
@@ -294,7 +294,7 @@ def test_every_splitter_serves_cross_validation_and_search(name, symmetry):
     pairs = Pairs.complete(objects)
     left, right = objects[pairs.first, 0], objects[pairs.second, 0]
     y = np.where(left > right if symmetry == "antisymmetric" else left * right > 0, 1, -1)
-    model, splitter = PairSVC(symmetry, Gaussian(1.5)), SPLITTERS[name]
+    model, splitter = PairSVC(symmetry, kernel=Gaussian(1.5)), SPLITTERS[name]
     order = rng.permutation(len(pairs))  # time splits take rows in their order
     pairs, y = pairs[order], y[order]
     scores = cross_val_score(model, pairs, y, cv=splitter, error_score="raise")
@@ -312,7 +312,7 @@ def test_groups_reach_the_splitter_through_scikit_learn():
     pairs = random_pairs(3, n=90, m=14, widths=(2, 0, 0))
     y = np.where(pairs.objects[pairs.first, 0] > pairs.objects[pairs.second, 0], 1, -1)
     times = np.arange(90) // 10
-    model = PairSVC("antisymmetric", "linear")
+    model = PairSVC("antisymmetric", kernel="linear")
     done = cross_validate(
         model, pairs, y, cv=TimeSplit(2), groups=times, return_indices=True, error_score="raise"
     )
@@ -332,7 +332,7 @@ def test_groups_can_be_routed_as_metadata():
     y = np.where(pairs.objects[pairs.first, 0] > pairs.objects[pairs.second, 0], 1, -1)
     with config_context(enable_metadata_routing=True):
         done = cross_validate(
-            PairSVC("antisymmetric", "linear"),
+            PairSVC("antisymmetric", kernel="linear"),
             pairs,
             y,
             cv=TimeSplit(2),

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity import Pairs
-from pairity.selection.identity import ends_of, join
-from pairity.selection.units import deal, deal_groups
+from pairity.model_selection.splitter import deal, deal_groups
+from pairity.pairs.same_objects import ends_of, join
 
 
 @given(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pairity.solvers.anderson import AndersonAcceleration
+from pairity.solvers.splitting import AndersonAcceleration
 
 
 def steps_to_converge(acceleration, slope, target, most=500):

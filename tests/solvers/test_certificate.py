@@ -11,9 +11,9 @@ from pairity import Pairs, PairSVC
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Balanced, Gaussian, Linear, SkewBalanced
 from pairity.losses import hinge
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
 from pairity.solvers.certificate import certify
-from pairity.solvers.problem import full_problem, halved_problem
+from problems import full_problem, halved_problem
 
 BOTH = ["symmetric", "antisymmetric"]
 N, C = 12, 1.5
@@ -87,7 +87,7 @@ def test_of_a_fit(symmetry, training_set, solver):
     """Recomputed from the fitted model alone: support pairs, coefficients, bias."""
     pairs, y = cases.distinct_pairs(41, n=N), cases.random_labels(41, N)
     model = PairSVC(
-        symmetry, Gaussian(1.3), C, training_set=training_set, solver=solver, tol=1e-8
+        symmetry, kernel=Gaussian(1.3), C=C, training_set=training_set, solver=solver, tol=1e-8
     ).fit(pairs, y)
     certificate = model.certificate_
     margins = 1.0 - y * model.decision_function(pairs)
@@ -126,7 +126,7 @@ def test_gap_is_never_negative(symmetry, full):
 def test_perturbed_solution_is_reported(symmetry):
     """The checker must fail: moving one variable by 1e-3 shows up, and not by a little."""
     pairs, y = cases.distinct_pairs(41, n=N), cases.random_labels(41, N)
-    model = PairSVC(symmetry, Gaussian(1.3), C, tol=1e-9).fit(pairs, y)
+    model = PairSVC(symmetry, kernel=Gaussian(1.3), C=C, tol=1e-9).fit(pairs, y)
     problem = problem_of(symmetry)
     theta = np.zeros(N)
     theta[model.support_] = model.dual_coef_
@@ -153,7 +153,7 @@ def one_feature_problem(positive, negative, C, training_set="halved"):
     zeros = np.zeros(len(values), dtype=int)
     pairs = Pairs(np.zeros((2, 1)), zeros, zeros + 1, symmetric=values)
     labels = np.array([1] * len(positive) + [-1] * len(negative))
-    model = PairSVC("symmetric", Linear(), C, tol=1e-10, training_set=training_set)
+    model = PairSVC("symmetric", kernel=Linear(), C=C, tol=1e-10, training_set=training_set)
     return model.fit(pairs, labels)
 
 
@@ -211,7 +211,7 @@ def test_one_class_alone_has_an_unbounded_interval():
 
 def test_antisymmetric_interval_is_a_point_at_zero():
     pairs, y = cases.distinct_pairs(41, n=N), cases.random_labels(41, N)
-    halved = PairSVC("antisymmetric", Gaussian(1.3), C).fit(pairs, y).certificate_
+    halved = PairSVC("antisymmetric", kernel=Gaussian(1.3), C=C).fit(pairs, y).certificate_
     assert (halved.bias_low, halved.bias_high, halved.bias) == (0.0, 0.0, 0.0)
 
 
@@ -222,7 +222,7 @@ def test_antisymmetric_interval_is_a_point_at_zero():
 @pytest.mark.parametrize("symmetry", BOTH)
 def test_not_reaching_tol_is_a_warning_with_the_gap(symmetry, solver):
     pairs, y = cases.random_pairs(42, n=60, m=20), cases.random_labels(42, 60)
-    model = PairSVC(symmetry, Gaussian(1.3), 10.0, max_iter=1, tol=1e-9, solver=solver)
+    model = PairSVC(symmetry, kernel=Gaussian(1.3), C=10.0, max_iter=1, tol=1e-9, solver=solver)
     message = r"did not reach tol=1e-09 .*KKT violation .*duality gap .*raise max_iter or tol"
     with pytest.warns(ConvergenceWarning, match=message) as record:
         model.fit(pairs, y)
@@ -234,7 +234,7 @@ def test_not_reaching_tol_is_a_warning_with_the_gap(symmetry, solver):
 
 def test_reads_as_a_sentence():
     pairs, y = cases.distinct_pairs(41, n=N), cases.random_labels(41, N)
-    text = str(PairSVC("symmetric", Gaussian(1.3), C).fit(pairs, y).certificate_)
+    text = str(PairSVC("symmetric", kernel=Gaussian(1.3), C=C).fit(pairs, y).certificate_)
     assert text.startswith("primal ")
     for part in (", dual ", ", relative gap ", ", KKT violation ", " (tol 1e-03)"):
         assert part in text

@@ -26,9 +26,11 @@ from pairity.kernels import (
     TensorMetric,
 )
 from pairity.losses import hinge
-from pairity.parity import Parity
-from pairity.solvers.choice import plan
-from pairity.solvers.problem import SolverOptions, halved_problem
+from pairity.pairs.parity import Parity
+from pairity.solvers import SMO, Splitting
+from pairity.solvers.plan import plan
+from pairity.solvers.problem import SolverOptions
+from problems import halved_problem
 
 TOL = 1e-7
 ORDER_INVARIANT = [
@@ -73,7 +75,9 @@ def problem(symmetry, density, grouped=False, seed=0):
 
 
 def fitted(symmetry, kernel, pairs, labels, solver, C, **options):
-    return PairSVC(symmetry, kernel, C, solver=solver, tol=TOL, **options).fit(pairs, labels)
+    return PairSVC(symmetry, kernel=kernel, C=C, solver=solver, tol=TOL, **options).fit(
+        pairs, labels
+    )
 
 
 def cases():
@@ -102,7 +106,7 @@ def small_working_sets(monkeypatch):
 @pytest.mark.usefixtures("small_working_sets")
 def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, C):
     pairs, labels = problem(symmetry, density)
-    plain = fitted(symmetry, kernel, pairs, labels, "smo", C, selection="first_order")
+    plain = fitted(symmetry, kernel, pairs, labels, SMO(selection="first_order"), C)
     new = problem(symmetry, "half", seed=5)[0]
     for solver in ("auto", "chunking", "splitting"):
         if solver == "splitting" and not has_tensor_form(symmetry, kernel):
@@ -123,7 +127,7 @@ def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, C):
 def test_group_features(kernel, C):
     symmetry = "antisymmetric"
     pairs, labels = problem(symmetry, "half", grouped=True)
-    plain = fitted(symmetry, kernel, pairs, labels, "smo", C, selection="first_order")
+    plain = fitted(symmetry, kernel, pairs, labels, SMO(selection="first_order"), C)
     model = fitted(symmetry, kernel, pairs, labels, "chunking", C)
     assert model.certificate_.holds
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
@@ -133,7 +137,7 @@ def test_group_features(kernel, C):
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 def test_precision_of_splitting_does_not_show(symmetry, precision):
     pairs, labels = problem(symmetry, "complete")
-    model = fitted(symmetry, Gaussian(1.0), pairs, labels, "splitting", 0.3, precision=precision)
+    model = fitted(symmetry, Gaussian(1.0), pairs, labels, Splitting(precision), 0.3)
     plain = fitted(symmetry, Gaussian(1.0), pairs, labels, "smo", 0.3)
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
@@ -165,7 +169,7 @@ def halved(density, kernel=None):
 
 
 def test_choice_follows_size_density_and_kernel(monkeypatch):
-    import pairity.solvers.choice as choice
+    import pairity.solvers.plan as choice
 
     options = SolverOptions()
     assert plan(halved("complete"), "auto", options).solver == "chunking"
@@ -179,13 +183,13 @@ def test_choice_follows_size_density_and_kernel(monkeypatch):
 
 def test_too_little_memory_is_refused_with_a_sentence():
     pairs, labels = problem("antisymmetric", "complete")
-    model = PairSVC("antisymmetric", Gaussian(1.0), memory_limit=0.001)
+    model = PairSVC("antisymmetric", kernel=Gaussian(1.0), memory_limit=0.001)
     with pytest.raises(MemoryError, match=r"memory limit is 0\.001 MB"):
         model.fit(pairs, labels)
 
 
 def test_little_memory_takes_a_cheaper_way(monkeypatch):
-    import pairity.solvers.choice as choice
+    import pairity.solvers.plan as choice
 
     monkeypatch.setattr(choice, "_FEW_PAIRS", 10)
     tight = plan(halved("complete"), "auto", SolverOptions(memory_limit=0.025))
@@ -196,7 +200,7 @@ def test_little_memory_takes_a_cheaper_way(monkeypatch):
 
 def test_verbose_says_what_was_chosen_and_why(capsys):
     pairs, labels = problem("antisymmetric", "complete")
-    PairSVC("antisymmetric", Gaussian(1.0), verbose=True).fit(pairs, labels)
+    PairSVC("antisymmetric", kernel=Gaussian(1.0), verbose=True).fit(pairs, labels)
     said = capsys.readouterr().err
     assert "solver chunking: 78 pairs of 13 objects, 100 % of all pairs" in said
     assert "relative gap" in said
@@ -205,10 +209,10 @@ def test_verbose_says_what_was_chosen_and_why(capsys):
 @pytest.mark.parametrize("solver", ["smo", "chunking", "splitting"])
 def test_an_interrupt_comes_out_of_fit(solver, monkeypatch):
     """Ctrl-C during a fit: no model that looks fitted, not even after an earlier fit."""
-    import pairity.estimators.base as base
+    import pairity.estimators.machine as base
 
     class Interrupting:
-        def __init__(self, tol):
+        def __init__(self, tol, measure):
             self.calls = 0
 
         def __call__(self, where, violation):
@@ -221,7 +225,9 @@ def test_an_interrupt_comes_out_of_fit(solver, monkeypatch):
     monkeypatch.setattr(chunking, "_WORKING_SET", 8)
     pairs, labels = problem("antisymmetric", "complete")
     many = pairs[np.tile(np.arange(len(pairs)), 30)]  # SMO reports after a thousand steps
-    model = PairSVC("antisymmetric", Gaussian(0.2), 1e4, solver=solver, tol=1e-10, verbose=True)
+    model = PairSVC(
+        "antisymmetric", kernel=Gaussian(0.2), C=1e4, solver=solver, tol=1e-10, verbose=True
+    )
     fitted = clone(model).set_params(verbose=False, tol=1e-3).fit(pairs, labels)
     # a process that was started in the background ignores the signal
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -249,7 +255,7 @@ def test_compiled_loops_return_often_and_change_nothing_by_it(solver, symmetry, 
             count = lambda *given, loop=loop: (calls.append(given[-1]), loop(*given))[1]  # noqa: E731
             monkeypatch.setattr(module, name, count)
     pairs, labels = problem(symmetry, "complete")
-    model = PairSVC(symmetry, Gaussian(0.2), 1e4, solver=solver)
+    model = PairSVC(symmetry, kernel=Gaussian(0.2), C=1e4, solver=solver)
     whole = clone(model).fit(pairs, labels).dual_coef_
     n_calls = len(calls)
     calls.clear()

@@ -11,9 +11,11 @@ import pairity.solvers.chunking as chunking
 from pairity import Pairs, PairSVR
 from pairity.kernels import Gaussian, Linear, Polynomial, Product, SkewBalanced, Tensor
 from pairity.losses import epsilon_insensitive
-from pairity.parity import SYMMETRIES, Parity
-from pairity.solvers.problem import SolverOptions, halved_problem
+from pairity.pairs.parity import SYMMETRIES, Parity
+from pairity.solvers import SMO, Splitting
+from pairity.solvers.problem import SolverOptions
 from pairity.solvers.splitting import solve_splitting
+from problems import halved_problem
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -49,7 +51,15 @@ def problem(symmetry, density, seed=0):
 
 
 def fitted(symmetry, kernel, density, solver, epsilon=0.2, C=1.0, **options):
-    model = PairSVR(symmetry, kernel, C, epsilon, solver=solver, tol=TOL, **options)
+    model = PairSVR(
+        symmetry,
+        kernel=kernel,
+        C=C,
+        epsilon=epsilon,
+        solver=solver,
+        tol=TOL,
+        **options,
+    )
     return model.fit(*problem(symmetry, density))
 
 
@@ -80,7 +90,7 @@ def assert_same_optimum(model, plain, symmetry, C=1.0):
 )
 @pytest.mark.usefixtures("small_working_sets")
 def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, epsilon):
-    plain = fitted(symmetry, kernel, density, "smo", epsilon, selection="first_order")
+    plain = fitted(symmetry, kernel, density, SMO(selection="first_order"), epsilon)
     assert plain.certificate_.holds
     for solver in ("smo", "auto", "chunking", "splitting"):
         if solver == "splitting" and not has_tensor_form(kernel):
@@ -104,7 +114,7 @@ def test_small_and_large_C(symmetry, density, C):
 @pytest.mark.parametrize("precision", ["mixed", "double"])
 @pytest.mark.parametrize("symmetry", BOTH)
 def test_precision_of_splitting_does_not_show(symmetry, precision):
-    model = fitted(symmetry, Gaussian(1.0), "complete", "splitting", C=0.3, precision=precision)
+    model = fitted(symmetry, Gaussian(1.0), "complete", Splitting(precision), C=0.3)
     plain = fitted(symmetry, Gaussian(1.0), "complete", "smo", C=0.3)
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
@@ -125,9 +135,7 @@ def rough_solution(density, epsilon, symmetry="antisymmetric"):
     pairs, targets = problem(symmetry, density)
     loss = epsilon_insensitive(targets, np.ones(len(targets)), epsilon)
     halved = halved_problem(SkewBalanced(Gaussian(1.0)), pairs.compact(), loss, Parity.ODD)
-    structure = halved.operator.structure
-    assert structure is not None
-    return halved, solve_splitting(halved, structure, SolverOptions(tol=1e-4))
+    return halved, solve_splitting(halved, SolverOptions(tol=1e-4))
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
@@ -157,9 +165,9 @@ def test_most_rows_of_weight_zero(symmetry, solver):
     pairs, targets = problem(symmetry, "complete")
     weights = (np.arange(len(targets)) % 4 == 0).astype(float)
     kept = weights > 0
-    model = PairSVR(symmetry, Gaussian(1.0), solver=solver, tol=TOL)
+    model = PairSVR(symmetry, kernel=Gaussian(1.0), solver=solver, tol=TOL)
     weighted = model.fit(pairs, targets, weights)
-    plain = PairSVR(symmetry, Gaussian(1.0), tol=TOL).fit(pairs[kept], targets[kept])
+    plain = PairSVR(symmetry, kernel=Gaussian(1.0), tol=TOL).fit(pairs[kept], targets[kept])
     assert_same_optimum(weighted, plain, symmetry)
     assert kept[weighted.support_].all()
 
@@ -176,8 +184,8 @@ def test_pairs_of_an_object_with_itself(solver):
     )
     targets = np.concatenate([targets, np.linspace(-1.0, 2.0, m)])
     plain, model = (
-        PairSVR("symmetric", Gaussian(1.0), solver=way, tol=TOL, selection=rule).fit(both, targets)
-        for way, rule in (("smo", "first_order"), (solver, "second_order"))
+        PairSVR("symmetric", kernel=Gaussian(1.0), solver=way, tol=TOL).fit(both, targets)
+        for way in (SMO(selection="first_order"), solver)
     )
     assert_same_optimum(model, plain, "symmetric")
     assert (model.support_ >= len(pairs)).any()
@@ -196,7 +204,12 @@ def test_units_of_the_targets_do_not_matter(symmetry, solver, epsilon, scale):
 
     def fit(unit):
         model = PairSVR(
-            symmetry, Gaussian(1.0), unit, unit * epsilon, solver=solver, tol=unit * 1e-6
+            symmetry,
+            kernel=Gaussian(1.0),
+            C=unit,
+            epsilon=unit * epsilon,
+            solver=solver,
+            tol=unit * 1e-6,
         )
         return model.fit(pairs, unit * targets)
 
@@ -213,7 +226,9 @@ def test_units_of_the_targets_do_not_matter(symmetry, solver, epsilon, scale):
 def test_large_and_small_targets_with_C_as_it_is(symmetry, solver, scale):
     """Nearly all duals at the bound, or none: the fit converges in either case."""
     pairs, targets = problem(symmetry, "half")
-    model = PairSVR(symmetry, Gaussian(1.0), 1.0, 0.1 * scale, solver=solver, tol=1e-4 * scale)
+    model = PairSVR(
+        symmetry, kernel=Gaussian(1.0), C=1.0, epsilon=0.1 * scale, solver=solver, tol=1e-4 * scale
+    )
     certificate = model.fit(pairs, scale * targets).certificate_
     assert certificate.holds
     if scale > 1.0:
@@ -231,7 +246,9 @@ def test_targets_that_are_all_the_same(symmetry, solver, level):
     if symmetry == "antisymmetric":
         level = 0.0
     pairs, _ = problem(symmetry, "half")
-    model = PairSVR(symmetry, Gaussian(1.0), solver=solver).fit(pairs, np.full(len(pairs), level))
+    model = PairSVR(symmetry, kernel=Gaussian(1.0), solver=solver).fit(
+        pairs, np.full(len(pairs), level)
+    )
     assert len(model.support_) == 0
     assert model.intercept_ == level
     assert (model.predict(pairs) == level).all()
@@ -242,10 +259,12 @@ def test_targets_that_are_all_the_same(symmetry, solver, level):
 @pytest.mark.parametrize("symmetry", BOTH)
 def test_warm_start_from_another_box_and_other_targets(symmetry, solver):
     pairs, targets = problem(symmetry, "half")
-    model = PairSVR(symmetry, Gaussian(1.0), 20.0, solver=solver, tol=TOL, warm_start=True)
+    model = PairSVR(symmetry, kernel=Gaussian(1.0), C=20.0, solver=solver, tol=TOL, warm_start=True)
     model.fit(pairs, targets)
     model.set_params(C=0.5, epsilon=0.3).fit(pairs, -targets)
-    fresh = PairSVR(symmetry, Gaussian(1.0), 0.5, 0.3, tol=TOL).fit(pairs, -targets)
+    fresh = PairSVR(symmetry, kernel=Gaussian(1.0), C=0.5, epsilon=0.3, tol=TOL).fit(
+        pairs, -targets
+    )
     assert_same_optimum(model, fresh, symmetry)
     again = model.n_iter_
     model.fit(pairs, -targets)

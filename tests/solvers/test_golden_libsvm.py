@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 import cases
 from pairity import PairSVC
 from pairity.kernels import Balanced
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
 
 N, C = 40, 0.2
 KERNELS = [
@@ -46,7 +46,9 @@ def test_full_set(case, symmetry, training_set):
     full = pairs.with_mirrored()
     gram = case.kernel.gram(full)
     golden = libsvm(gram, np.concatenate([y, SYMMETRIES[symmetry].sign * y]), C)
-    ours = PairSVC(symmetry, case.kernel, C, training_set=training_set, tol=1e-9).fit(pairs, y)
+    ours = PairSVC(symmetry, kernel=case.kernel, C=C, training_set=training_set, tol=1e-9).fit(
+        pairs, y
+    )
     assert ours.objective_ == pytest.approx(dual_value(golden, gram), rel=1e-6)
     new = cases.random_pairs(62, n=25)
     expected = golden.decision_function(case.kernel.gram(new, full))
@@ -62,7 +64,7 @@ def test_halved_symmetric_set(case):
     balanced = Balanced(case.kernel)
     gram = balanced.gram(pairs)
     golden = libsvm(gram, y, 2.0 * C)
-    ours = PairSVC("symmetric", case.kernel, C, tol=1e-9).fit(pairs, y)
+    ours = PairSVC("symmetric", kernel=case.kernel, C=C, tol=1e-9).fit(pairs, y)
     assert ours.objective_ == pytest.approx(dual_value(golden, gram), rel=1e-6)
     assert ours.intercept_ == pytest.approx(golden.intercept_[0], abs=1e-5)
     new = cases.random_pairs(63, n=25)
@@ -77,7 +79,7 @@ def test_rows_as_given(case):
     pairs, y = data()
     gram = case.kernel.gram(pairs)
     golden = libsvm(gram, y, C)
-    ours = PairSVC("none", case.kernel, C, tol=1e-9).fit(pairs, y)
+    ours = PairSVC("none", kernel=case.kernel, C=C, tol=1e-9).fit(pairs, y)
     assert ours.objective_ == pytest.approx(dual_value(golden, gram), rel=1e-6)
     new = cases.random_pairs(64, n=25)
     expected = golden.decision_function(case.kernel.gram(new, pairs))
@@ -89,7 +91,7 @@ def test_gaussian_width_is_gamma():
     """sigma and scikit-learn's gamma: the same machine on plain rows."""
     pairs, y = data()
     golden = SVC(kernel="rbf", gamma=1.0 / (2.0 * 1.3**2), C=C, tol=1e-7).fit(pairs.to_rows(), y)
-    ours = PairSVC("none", cases.Gaussian(1.3), C, tol=1e-9).fit(pairs.to_rows(), y)
+    ours = PairSVC("none", kernel=cases.Gaussian(1.3), C=C, tol=1e-9).fit(pairs.to_rows(), y)
     new = cases.random_pairs(65, n=25).to_rows()
     np.testing.assert_allclose(
         ours.decision_function(new), golden.decision_function(new), rtol=0, atol=1e-5
@@ -103,7 +105,9 @@ def test_weights_are_those_of_the_same_machine():
     balanced = Balanced(cases.Gaussian(1.3))
     golden = SVC(kernel="precomputed", C=2.0 * C, tol=1e-7, class_weight={-1: 2.0, 1: 0.5})
     golden.fit(balanced.gram(pairs), y, sample_weight=weights)
-    ours = PairSVC("symmetric", cases.Gaussian(1.3), C, tol=1e-9, class_weight={-1: 2.0, 1: 0.5})
+    ours = PairSVC(
+        "symmetric", kernel=cases.Gaussian(1.3), C=C, tol=1e-9, class_weight={-1: 2.0, 1: 0.5}
+    )
     ours.fit(pairs, y, sample_weight=weights)
     new = cases.random_pairs(66, n=25)
     np.testing.assert_allclose(

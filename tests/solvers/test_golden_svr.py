@@ -11,7 +11,7 @@ from sklearn.svm import SVR
 import cases
 from pairity import PairSVR
 from pairity.kernels import Balanced, Gaussian, Tensor
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
 
 N = 40
 KERNELS = [
@@ -57,7 +57,9 @@ def test_full_set(case, C, epsilon, symmetry, training_set):
     full, targets = pairs.with_mirrored(), np.concatenate([y, SYMMETRIES[symmetry].sign * y])
     gram = case.kernel.gram(full)
     golden = libsvm(gram, targets, C, epsilon)
-    ours = PairSVR(symmetry, case.kernel, C, epsilon, training_set=training_set, tol=1e-9)
+    ours = PairSVR(
+        symmetry, kernel=case.kernel, C=C, epsilon=epsilon, training_set=training_set, tol=1e-9
+    )
     new = cases.random_pairs(62, n=25)
     new_gram = case.kernel.gram(new, full)
     assert_same_machine(ours.fit(pairs, y), golden, gram, targets, new, new_gram)
@@ -73,7 +75,7 @@ def test_halved_symmetric_set(case, C, epsilon):
     balanced = Balanced(case.kernel)
     gram = balanced.gram(pairs)
     golden = libsvm(gram, y, 2.0 * C, epsilon)
-    ours = PairSVR("symmetric", case.kernel, C, epsilon, tol=1e-9).fit(pairs, y)
+    ours = PairSVR("symmetric", kernel=case.kernel, C=C, epsilon=epsilon, tol=1e-9).fit(pairs, y)
     new = cases.random_pairs(63, n=25)
     assert_same_machine(ours, golden, gram, y, new, balanced.gram(new, pairs))
 
@@ -85,7 +87,7 @@ def test_rows_as_given(case, C, epsilon):
     pairs, y = data()
     gram = case.kernel.gram(pairs)
     golden = libsvm(gram, y, C, epsilon)
-    ours = PairSVR("none", case.kernel, C, epsilon, tol=1e-9).fit(pairs, y)
+    ours = PairSVR("none", kernel=case.kernel, C=C, epsilon=epsilon, tol=1e-9).fit(pairs, y)
     new = cases.random_pairs(64, n=25)
     assert_same_machine(ours, golden, gram, y, new, case.kernel.gram(new, pairs))
 
@@ -95,7 +97,9 @@ def test_every_solver_on_a_tensor_kernel(solver):
     pairs, y = cases.without_group(data()[0]), data()[1]
     kernel = Tensor(Gaussian(1.1))
     gram = kernel.gram(pairs)
-    ours = PairSVR("symmetric", kernel, 1.0, 0.2, solver=solver, tol=1e-9).fit(pairs, y)
+    ours = PairSVR("symmetric", kernel=kernel, C=1.0, epsilon=0.2, solver=solver, tol=1e-9).fit(
+        pairs, y
+    )
     new = cases.without_group(cases.random_pairs(65, n=25))
     golden = libsvm(gram, y, 2.0, 0.2)
     assert_same_machine(ours, golden, gram, y, new, kernel.gram(new, pairs))
@@ -108,7 +112,7 @@ def test_weights_are_those_of_the_same_machine():
     balanced = Balanced(Gaussian(1.3))
     gram = balanced.gram(pairs)
     golden = libsvm(gram, y, 0.4, 0.1, weights)
-    ours = PairSVR("symmetric", Gaussian(1.3), 0.2, tol=1e-9).fit(pairs, y, weights)
+    ours = PairSVR("symmetric", kernel=Gaussian(1.3), C=0.2, tol=1e-9).fit(pairs, y, weights)
     new = cases.random_pairs(66, n=25)
     assert_same_machine(ours, golden, gram, y, new, balanced.gram(new, pairs))
 
@@ -119,6 +123,6 @@ def test_score_is_that_of_the_same_machine():
     weights = np.arange(1.0, N + 1.0)
     gram = Gaussian(1.3).gram(pairs)
     golden = libsvm(gram, y, 1.0, 0.1)
-    ours = PairSVR("none", Gaussian(1.3), tol=1e-9).fit(pairs, y)
+    ours = PairSVR("none", kernel=Gaussian(1.3), tol=1e-9).fit(pairs, y)
     assert ours.score(pairs, y) == pytest.approx(golden.score(gram, y), abs=1e-5)
     assert ours.score(pairs, y, weights) == pytest.approx(golden.score(gram, y, weights), abs=1e-5)

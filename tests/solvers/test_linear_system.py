@@ -6,9 +6,9 @@ import pytest
 import cases
 from pairity import Pairs
 from pairity.kernels import DirectSum, Gaussian, Linear, MetricLearning, SkewBalanced, Tensor
-from pairity.memory import Budget
 from pairity.operators import PairOperator
 from pairity.operators.modes import leading_modes
+from pairity.runtime.memory import Budget
 from pairity.solvers.linear_system import ShiftedSystems, _Iterative
 
 KERNELS = [

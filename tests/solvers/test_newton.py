@@ -12,11 +12,12 @@ from pairity import PairLogistic
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Balanced, Gaussian, Linear, MetricLearning, Polynomial, SkewBalanced
 from pairity.losses import Logistic
-from pairity.parity import SYMMETRIES
-from pairity.solvers import newton
+from pairity.pairs.parity import SYMMETRIES
+from pairity.solvers import newton, plan
 from pairity.solvers.certificate import certify
-from pairity.solvers.newton import solve_newton
-from pairity.solvers.problem import SolverOptions, halved_problem
+from pairity.solvers.plan import shifted_systems, solve
+from pairity.solvers.problem import SolverOptions
+from problems import halved_problem
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -94,7 +95,9 @@ def test_rows_of_the_full_set(name, symmetry, C, training_set):
     kernel, features = FEATURES[name]
     pairs, y = data()
     machine = golden(features(pairs.with_mirrored().to_rows()), full_labels(symmetry, y), C)
-    ours = PairLogistic(symmetry, kernel, C, training_set=training_set, tol=TIGHT).fit(pairs, y)
+    ours = PairLogistic(symmetry, kernel=kernel, C=C, training_set=training_set, tol=TIGHT).fit(
+        pairs, y
+    )
     assert_same_machine(ours, machine, new_pairs(), features(new_pairs().to_rows()))
     assert ours.intercept_ == pytest.approx(machine.intercept_[0], abs=1e-8)
     if symmetry == "antisymmetric":
@@ -123,7 +126,7 @@ def test_coordinates_of_the_halved_set(symmetry, C, weighted):
         intercept=symmetry == "symmetric",
         weights=weights,
     )
-    ours = PairLogistic(symmetry, Linear(), C, tol=TIGHT).fit(pairs, y, weights)
+    ours = PairLogistic(symmetry, kernel=Linear(), C=C, tol=TIGHT).fit(pairs, y, weights)
     assert_same_machine(ours, machine, new_pairs(), coordinates(symmetry, new_pairs()))
 
 
@@ -134,7 +137,7 @@ def test_rows_as_given(name, C):
     kernel, features = FEATURES[name]
     pairs, y = data()
     machine = golden(features(pairs.to_rows()), y, C)
-    ours = PairLogistic("none", kernel, C, tol=TIGHT).fit(pairs, y)
+    ours = PairLogistic("none", kernel=kernel, C=C, tol=TIGHT).fit(pairs, y)
     assert_same_machine(ours, machine, new_pairs(), features(new_pairs().to_rows()))
 
 
@@ -152,7 +155,9 @@ def test_class_weights(symmetry, class_weight):
         solver="newton-cholesky",
         tol=1e-12,
     ).fit(features, y)
-    ours = PairLogistic(symmetry, Linear(), class_weight=class_weight, tol=TIGHT).fit(pairs, y)
+    ours = PairLogistic(symmetry, kernel=Linear(), class_weight=class_weight, tol=TIGHT).fit(
+        pairs, y
+    )
     assert_same_machine(ours, machine, new_pairs(), new)
 
 
@@ -184,7 +189,7 @@ def test_gaussian_kernel_against_a_general_minimiser(symmetry, C):
     gram = projected(symmetry, Gaussian(1.3)).gram(pairs)
     weight = C if symmetry == "none" else 2.0 * C
     best, decisions = primal_minimum(gram, y, weight, intercept=symmetry != "antisymmetric")
-    ours = PairLogistic(symmetry, Gaussian(1.3), C, tol=TIGHT).fit(pairs, y)
+    ours = PairLogistic(symmetry, kernel=Gaussian(1.3), C=C, tol=TIGHT).fit(pairs, y)
     assert ours.certificate_.primal == pytest.approx(best, rel=1e-10)
     assert ours.certificate_.primal <= best * (1.0 + 1e-13)
     np.testing.assert_allclose(ours.decision_function(pairs), decisions, rtol=0, atol=1e-6)
@@ -198,10 +203,12 @@ def test_gaussian_kernel_against_a_general_minimiser(symmetry, C):
 def test_same_optimum_on_I_and_J(symmetry, case):
     """C on I, by a machine that knows nothing of swaps; 2C and the projected kernel on J."""
     pairs, y = cases.distinct_pairs(93, n=12, m=8), cases.random_labels(93, 12)
-    on_I = PairLogistic("none", case.kernel, 0.8, tol=TIGHT)
+    on_I = PairLogistic("none", kernel=case.kernel, C=0.8, tol=TIGHT)
     on_I.fit(pairs.with_mirrored(), full_labels(symmetry, y))
-    on_J = PairLogistic(symmetry, case.kernel, 0.8, tol=TIGHT).fit(pairs, y)
-    lifted = PairLogistic(symmetry, case.kernel, 0.8, training_set="full", tol=TIGHT).fit(pairs, y)
+    on_J = PairLogistic(symmetry, kernel=case.kernel, C=0.8, tol=TIGHT).fit(pairs, y)
+    lifted = PairLogistic(symmetry, kernel=case.kernel, C=0.8, training_set="full", tol=TIGHT).fit(
+        pairs, y
+    )
     theta, sign = scattered(on_I, 24), SYMMETRIES[symmetry].sign
     bound = 1e-9
     np.testing.assert_allclose(theta[12:], sign * theta[:12], rtol=0, atol=bound)
@@ -225,10 +232,10 @@ def test_factored_and_iterated_systems_agree(kernel, C, monkeypatch):
     pairs, y = data()
     pairs = cases.without_group(pairs)
     for symmetry in BOTH if isinstance(kernel, Gaussian) else ["symmetric"]:
-        factored = PairLogistic(symmetry, kernel, C, tol=1e-10).fit(pairs, y)
+        factored = PairLogistic(symmetry, kernel=kernel, C=C, tol=1e-10).fit(pairs, y)
         with monkeypatch.context() as patch:
-            patch.setattr(newton, "MOST_DENSE_PAIRS", 0)
-            iterated = PairLogistic(symmetry, kernel, C, tol=1e-10).fit(pairs, y)
+            patch.setattr(plan, "MOST_DENSE_PAIRS", 0)
+            iterated = PairLogistic(symmetry, kernel=kernel, C=C, tol=1e-10).fit(pairs, y)
         bound = 1e-8 * C
         np.testing.assert_allclose(
             scattered(iterated, N), scattered(factored, N), rtol=0, atol=bound
@@ -241,7 +248,7 @@ def test_factored_and_iterated_systems_agree(kernel, C, monkeypatch):
 @pytest.mark.parametrize("dense", [True, False])
 def test_steps_do_not_raise_the_primal(dense, monkeypatch):
     if not dense:
-        monkeypatch.setattr(newton, "MOST_DENSE_PAIRS", 0)
+        monkeypatch.setattr(plan, "MOST_DENSE_PAIRS", 0)
     problem = problem_of("symmetric", 50.0)
     gram = problem.operator.kernel.gram(problem.operator.left)
     objectives = []
@@ -254,7 +261,7 @@ def test_steps_do_not_raise_the_primal(dense, monkeypatch):
         return step(run, violation)
 
     monkeypatch.setattr(newton._Run, "_step", watched)
-    solution = solve_newton(problem, SolverOptions(tol=1e-10))
+    solution = solve(problem, "newton", SolverOptions(tol=1e-10))
     objectives.append(certify(problem, solution.theta, 1e-10).primal)
     assert len(objectives) >= 5
     assert np.diff(objectives).max() <= 1e-12 * objectives[-1]
@@ -276,7 +283,7 @@ def test_certificate_is_that_of_the_model(symmetry, training_set):
     """Recomputed from support pairs, coefficients and bias alone."""
     pairs, y = data()
     C = 1.7
-    model = PairLogistic(symmetry, Gaussian(1.3), C, training_set=training_set, tol=1e-9)
+    model = PairLogistic(symmetry, kernel=Gaussian(1.3), C=C, training_set=training_set, tol=1e-9)
     model.fit(pairs, y)
     full = training_set == "full"
     kernel = Gaussian(1.3) if full else projected(symmetry, Gaussian(1.3))
@@ -302,7 +309,7 @@ def test_certificate_is_that_of_the_model(symmetry, training_set):
 def test_every_fit_is_certified(symmetry, C, tol):
     """Small and large C: clipped duals are what is certified, whatever they did to decisions."""
     pairs, y = data()
-    model = PairLogistic(symmetry, Gaussian(1.3), C, tol=tol).fit(pairs, y)
+    model = PairLogistic(symmetry, kernel=Gaussian(1.3), C=C, tol=tol).fit(pairs, y)
     assert model.certificate_.holds
     assert (np.abs(model.dual_coef_) <= 2.0 * C).all()
     rounding = 1e-13 * model.certificate_.primal
@@ -317,7 +324,7 @@ def test_separable_data(symmetry, C):
     """The optimum is finite whatever C; every training pair is right, and surely so."""
     pairs = cases.distinct_pairs(95, n=20, m=9)
     y = cases.random_labels(95, 20)
-    model = PairLogistic(symmetry, Gaussian(0.3), C).fit(pairs, y)
+    model = PairLogistic(symmetry, kernel=Gaussian(0.3), C=C).fit(pairs, y)
     assert model.certificate_.holds
     assert model.score(pairs, y) == 1.0
     probabilities = model.predict_proba(pairs)[np.arange(20), (y > 0).astype(int)]
@@ -334,7 +341,7 @@ def contradictory():
 def test_large_duals_are_certified(symmetry, C):
     """A small share of a large bound moves decisions by much: clipping must not spoil them."""
     pairs, y = contradictory()
-    model = PairLogistic(symmetry, Gaussian(1.0), C).fit(pairs, y)
+    model = PairLogistic(symmetry, kernel=Gaussian(1.0), C=C).fit(pairs, y)
     assert model.certificate_.holds
     assert np.abs(model.dual_coef_).max() > 0.1 * C
     assert 0.0 <= model.certificate_.relative_gap <= 1e-5
@@ -343,7 +350,7 @@ def test_large_duals_are_certified(symmetry, C):
 @for_both
 def test_a_tolerance_below_rounding_is_said(symmetry):
     pairs, y = contradictory()
-    model = PairLogistic(symmetry, Gaussian(1.0), 1e13)
+    model = PairLogistic(symmetry, kernel=Gaussian(1.0), C=1e13)
     with pytest.warns(ConvergenceWarning, match=r"did not reach tol.*(rounding|used up)"):
         model.fit(pairs, y)
     assert np.isfinite(model.dual_coef_).all()
@@ -352,7 +359,7 @@ def test_a_tolerance_below_rounding_is_said(symmetry):
 def test_C_beyond_float64_is_no_crash():
     """Shifts of 1/C are lost in rounding."""
     pairs, y = data()
-    model = PairLogistic("symmetric", Linear(), 1e25, max_iter=20)
+    model = PairLogistic("symmetric", kernel=Linear(), C=1e25, max_iter=20)
     with pytest.warns(ConvergenceWarning, match="did not reach tol"):
         model.fit(pairs, y)
     assert np.isfinite(model.decision_function(pairs)).all()
@@ -365,12 +372,12 @@ def test_few_steps():
     """Quadratic convergence."""
     for symmetry in BOTH:
         pairs, y = data()
-        assert PairLogistic(symmetry, Gaussian(1.3), tol=1e-12).fit(pairs, y).n_iter_ <= 8
+        assert PairLogistic(symmetry, kernel=Gaussian(1.3), tol=1e-12).fit(pairs, y).n_iter_ <= 8
 
 
 def test_max_iter():
     pairs, y = data()
-    model = PairLogistic("symmetric", Gaussian(1.3), 10.0, tol=1e-9, max_iter=2)
+    model = PairLogistic("symmetric", kernel=Gaussian(1.3), C=10.0, tol=1e-9, max_iter=2)
     with pytest.warns(ConvergenceWarning, match=r"max_iter=2 steps used up.*lower C"):
         model.fit(pairs, y)
     assert model.n_iter_ == 2
@@ -384,8 +391,8 @@ def test_callback_sees_the_way_to_the_optimum(symmetry, training_set):
     seen = []
     model = PairLogistic(
         symmetry,
-        Gaussian(1.3),
-        5.0,
+        kernel=Gaussian(1.3),
+        C=5.0,
         training_set=training_set,
         tol=1e-10,
         callback=seen.append,
@@ -402,7 +409,7 @@ def test_callback_sees_the_way_to_the_optimum(symmetry, training_set):
 
 def test_callback_can_stop_a_fit():
     pairs, y = data()
-    model = PairLogistic("symmetric", Gaussian(1.3), 5.0, tol=1e-10)
+    model = PairLogistic("symmetric", kernel=Gaussian(1.3), C=5.0, tol=1e-10)
     model.set_params(callback=lambda iterate: iterate.iteration == 2)
     with pytest.warns(ConvergenceWarning, match="stopped by the callback"):
         model.fit(pairs, y)
@@ -416,7 +423,9 @@ def test_an_interrupt_comes_out_of_fit():
         if iterate.iteration == 2:
             raise KeyboardInterrupt
 
-    model = PairLogistic("symmetric", Gaussian(1.3), 5.0, tol=1e-10, callback=interrupt_at_two)
+    model = PairLogistic(
+        "symmetric", kernel=Gaussian(1.3), C=5.0, tol=1e-10, callback=interrupt_at_two
+    )
     with pytest.raises(KeyboardInterrupt):
         model.fit(pairs, y)
     assert not hasattr(model, "dual_coef_")
@@ -427,22 +436,24 @@ def test_an_interrupt_comes_out_of_fit():
 def test_warm_start(symmetry, training_set):
     pairs, y = data()
     options = {"training_set": training_set, "tol": 1e-9}
-    cold = PairLogistic(symmetry, Gaussian(1.3), 2.2, **options).fit(pairs, y)
-    warm = PairLogistic(symmetry, Gaussian(1.3), 2.0, warm_start=True, **options).fit(pairs, y)
+    cold = PairLogistic(symmetry, kernel=Gaussian(1.3), C=2.2, **options).fit(pairs, y)
+    warm = PairLogistic(symmetry, kernel=Gaussian(1.3), C=2.0, warm_start=True, **options).fit(
+        pairs, y
+    )
     warm.set_params(C=2.2).fit(pairs, y)
     assert warm.n_iter_ < cold.n_iter_
     np.testing.assert_allclose(warm.dual_coef_, cold.dual_coef_, rtol=0, atol=1e-7)
     other = warm.fit(pairs[:30], -y[:30])  # another number of rows: from nothing
-    fresh = PairLogistic(symmetry, Gaussian(1.3), 2.2, **options).fit(pairs[:30], -y[:30])
+    fresh = PairLogistic(symmetry, kernel=Gaussian(1.3), C=2.2, **options).fit(pairs[:30], -y[:30])
     assert np.array_equal(other.dual_coef_, fresh.dual_coef_)
 
 
 def test_warm_start_with_other_labels():
     """Duals of the wrong sign are clipped first."""
     pairs, y = data()
-    warm = PairLogistic("antisymmetric", Gaussian(1.3), 50.0, warm_start=True, tol=1e-9)
+    warm = PairLogistic("antisymmetric", kernel=Gaussian(1.3), C=50.0, warm_start=True, tol=1e-9)
     warm.fit(pairs, y).set_params(C=0.5).fit(pairs, -y)
-    fresh = PairLogistic("antisymmetric", Gaussian(1.3), 0.5, tol=1e-9).fit(pairs, -y)
+    fresh = PairLogistic("antisymmetric", kernel=Gaussian(1.3), C=0.5, tol=1e-9).fit(pairs, -y)
     np.testing.assert_allclose(warm.dual_coef_, fresh.dual_coef_, rtol=0, atol=1e-8)
 
 
@@ -452,10 +463,11 @@ def test_steps_from_anywhere(symmetry, start):
     """Whole steps would lead away: they are shortened."""
     problem, cold = (problem_of(symmetry, 100.0) for _ in range(2))
     shares = {"bound": np.ones(N), "half": np.full(N, 0.5), "some": np.arange(N) % 2}[start]
-    theta = problem.loss.labels * problem.loss.weights * shares
-    run = newton._Run(problem, SolverOptions(tol=1e-9), theta)
+    theta = problem.loss.targets * problem.loss.weights * shares
+    options = SolverOptions(tol=1e-9)
+    run = newton._Run(problem, shifted_systems(problem, options), options, theta)
     assert run.iterate() == "tolerance reached"
-    expected = solve_newton(cold, SolverOptions(tol=1e-9))
+    expected = solve(cold, "newton", SolverOptions(tol=1e-9))
     assert run.n_iter > expected.n_iter
     np.testing.assert_allclose(run.state.theta, expected.theta, rtol=0, atol=1e-5)
 
@@ -463,10 +475,10 @@ def test_steps_from_anywhere(symmetry, start):
 @for_both
 def test_a_start_that_is_worse_than_none_is_not_used(symmetry):
     problem = problem_of(symmetry, 100.0)
-    cold = solve_newton(problem, SolverOptions(tol=1e-9))
-    bad = problem.loss.labels * problem.loss.weights
-    assert np.array_equal(solve_newton(problem, SolverOptions(tol=1e-9), bad).theta, cold.theta)
-    good = solve_newton(problem, SolverOptions(tol=1e-9), cold.theta)
+    cold = solve(problem, "newton", SolverOptions(tol=1e-9))
+    bad = problem.loss.targets * problem.loss.weights
+    assert np.array_equal(solve(problem, "newton", SolverOptions(tol=1e-9), bad).theta, cold.theta)
+    good = solve(problem, "newton", SolverOptions(tol=1e-9), cold.theta)
     assert good.n_iter == 0
 
 
@@ -478,8 +490,8 @@ def test_weights_are_repetitions(symmetry):
     pairs, y = data()
     counts = np.random.default_rng(6).integers(1, 4, size=N)
     rows = np.repeat(np.arange(N), counts)
-    weighted = PairLogistic(symmetry, Gaussian(1.3), tol=TIGHT).fit(pairs, y, counts)
-    repeated = PairLogistic(symmetry, Gaussian(1.3), tol=TIGHT).fit(pairs[rows], y[rows])
+    weighted = PairLogistic(symmetry, kernel=Gaussian(1.3), tol=TIGHT).fit(pairs, y, counts)
+    repeated = PairLogistic(symmetry, kernel=Gaussian(1.3), tol=TIGHT).fit(pairs[rows], y[rows])
     np.testing.assert_allclose(
         weighted.decision_function(new_pairs()),
         repeated.decision_function(new_pairs()),
@@ -497,8 +509,8 @@ def test_rows_of_weight_zero_are_dropped(symmetry, training_set):
     weights[[2, 5, 17, N - 1]] = 0.0
     kept = np.flatnonzero(weights)
     options = {"training_set": training_set, "tol": 1e-9}
-    with_zeros = PairLogistic(symmetry, Gaussian(1.3), **options).fit(pairs, y, weights)
-    without = PairLogistic(symmetry, Gaussian(1.3), **options)
+    with_zeros = PairLogistic(symmetry, kernel=Gaussian(1.3), **options).fit(pairs, y, weights)
+    without = PairLogistic(symmetry, kernel=Gaussian(1.3), **options)
     without.fit(pairs[kept], y[kept], weights[kept])
     assert np.array_equal(with_zeros.dual_coef_, without.dual_coef_)
     numbers = kept

@@ -16,7 +16,7 @@ import naive
 from pairity import PairSVR
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Bilinear, Gaussian
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -65,12 +65,14 @@ def halved_gram(symmetry, case):
 
 def fit(symmetry, case, epsilon=0.2, **options):
     pairs, y = training_pairs()
-    return PairSVR(symmetry, case.kernel, C, epsilon, **options).fit(pairs, y)
+    return PairSVR(
+        symmetry, kernel=case.kernel, C=C, epsilon=epsilon, **cases.with_smo(options)
+    ).fit(pairs, y)
 
 
 def optimum_on_I(symmetry, case, epsilon=0.2):
     """(42) solved as it comes, by an ordinary machine that knows nothing of swaps."""
-    model = PairSVR("none", case.kernel, C, epsilon, tol=1e-10)
+    model = PairSVR("none", kernel=case.kernel, C=C, epsilon=epsilon, tol=1e-10)
     return model.fit(training_pairs()[0].with_mirrored(), full_targets(symmetry))
 
 
@@ -197,7 +199,7 @@ def test_lifted_duals_are_feasible_and_optimal_on_I(symmetry, case):
 def test_the_box_is_2C_on_J_and_C_on_I(symmetry, training_set):
     """A small C: the largest duals are at the bound, exactly."""
     pairs, y = training_pairs()
-    model = PairSVR(symmetry, Gaussian(1.3), 0.05, training_set=training_set).fit(pairs, y)
+    model = PairSVR(symmetry, kernel=Gaussian(1.3), C=0.05, training_set=training_set).fit(pairs, y)
     bound = 0.1 if training_set == "halved" else 0.05
     assert np.abs(model.dual_coef_).max() == bound
     assert model.certificate_.n_bounded > N // 2
@@ -324,7 +326,7 @@ def test_free_second_order_iterates_are_not_mirrored(symmetry):
 def test_lemma_2_needs_order_invariance(symmetry):
     """K_P on I, by an ordinary machine: mirrored duals differ visibly."""
     pairs, _ = training_pairs()
-    model = PairSVR("none", Bilinear(cases.tridiagonal()), C, tol=1e-10)
+    model = PairSVR("none", kernel=Bilinear(cases.tridiagonal()), C=C, tol=1e-10)
     model.fit(pairs.with_mirrored(), full_targets(symmetry))
     theta, _, _ = duals(model, 2 * N)
     assert np.abs(theta[N:] - SYMMETRIES[symmetry].sign * theta[:N]).max() > 1e-2
@@ -334,7 +336,7 @@ def test_lemma_2_needs_order_invariance(symmetry):
 def test_an_ordinary_machine_on_I_is_the_same_machine(symmetry):
     """symmetry="none" on rows and mirrored rows solves (42)."""
     pairs, _ = training_pairs()
-    plain = PairSVR("none", Gaussian(1.3), C, 0.2, tol=1e-10)
+    plain = PairSVR("none", kernel=Gaussian(1.3), C=C, epsilon=0.2, tol=1e-10)
     plain.fit(pairs.with_mirrored(), full_targets(symmetry))
     case = next(case for _, case in ALL if case.name == "gaussian")
     assert plain.objective_ == pytest.approx(optimum_on_J(symmetry, case).objective_, rel=1e-8)

@@ -25,9 +25,10 @@ from pairity.kernels import (
     Tensor,
 )
 from pairity.losses import Squared
-from pairity.parity import SYMMETRIES
-from pairity.solvers.problem import SolverOptions, halved_problem
-from pairity.solvers.ridge import plan_ridge
+from pairity.pairs.parity import SYMMETRIES
+from pairity.solvers.plan import plan_ridge
+from pairity.solvers.problem import SolverOptions
+from problems import halved_problem
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -100,8 +101,8 @@ def test_half_the_penalty_on_half_the_rows(symmetry, case, alpha):
     np.testing.assert_allclose(on_I[N:], sign * on_I[:N], rtol=0, atol=bound)
     np.testing.assert_allclose(2.0 * on_I[:N], on_J, rtol=0, atol=bound)
 
-    half = PairRidge(symmetry, case.kernel, alpha).fit(pairs, y)
-    full = PairRidge(symmetry, case.kernel, alpha, training_set="full").fit(pairs, y)
+    half = PairRidge(symmetry, kernel=case.kernel, alpha=alpha).fit(pairs, y)
+    full = PairRidge(symmetry, kernel=case.kernel, alpha=alpha, training_set="full").fit(pairs, y)
     np.testing.assert_allclose(scattered(half, N), on_J, rtol=0, atol=bound)
     np.testing.assert_allclose(scattered(full, 2 * N), on_I, rtol=0, atol=bound)
     new = cases.random_pairs(32, n=9)
@@ -118,7 +119,7 @@ def test_not_the_same_penalty():
     pairs, y = theorem_data()
     K = plain_gram(naive.pair_gaussian(1.3))
     on_J, _ = plain_ridge(0.5 * (K[:N, :N] + K[N:, :N]), y, 1.0)
-    model = PairRidge("symmetric", Gaussian(1.3), 1.0).fit(pairs, y)
+    model = PairRidge("symmetric", kernel=Gaussian(1.3), alpha=1.0).fit(pairs, y)
     assert np.abs(scattered(model, N) - on_J).max() > 1e-2
 
 
@@ -159,7 +160,7 @@ def test_kernel_ridge_on_the_full_set(case, symmetry, alpha, training_set, weigh
     targets = np.concatenate([y, SYMMETRIES[symmetry].sign * y])
     new = cases.random_pairs(62, n=25)
     expected = golden_values(case.kernel, pairs.with_mirrored(), targets, alpha, new, both)
-    model = PairRidge(symmetry, case.kernel, alpha, training_set=training_set)
+    model = PairRidge(symmetry, kernel=case.kernel, alpha=alpha, training_set=training_set)
     assert_same_values(model.fit(pairs, y, weights), new, expected)
 
 
@@ -169,7 +170,9 @@ def test_kernel_ridge_on_rows_as_given(case, alpha):
     pairs, y = golden_data()
     new = cases.random_pairs(62, n=25)
     expected = golden_values(case.kernel, pairs, y, alpha, new)
-    assert_same_values(PairRidge("none", case.kernel, alpha).fit(pairs, y), new, expected)
+    assert_same_values(
+        PairRidge("none", kernel=case.kernel, alpha=alpha).fit(pairs, y), new, expected
+    )
 
 
 # Every way --------------------------------------------------------------------------------------
@@ -200,8 +203,8 @@ def test_ways_agree_on_complete_sets(symmetry, way, alpha, intercept, training_s
     n = len(y)
     model = PairRidge(
         symmetry,
-        TENSOR[symmetry],
-        alpha,
+        kernel=TENSOR[symmetry],
+        alpha=alpha,
         solver=way,
         fit_intercept=intercept,
         training_set=training_set,
@@ -234,7 +237,7 @@ def test_ways_agree_on_any_set(kernel, intercept, way):
     pairs, y = golden_data()
     pairs = cases.without_group(pairs)
     weights = np.random.default_rng(7).uniform(0.2, 3.0, size=len(y))
-    model = PairRidge("symmetric", kernel, 0.5, solver=way, fit_intercept=intercept)
+    model = PairRidge("symmetric", kernel=kernel, alpha=0.5, solver=way, fit_intercept=intercept)
     model.set_params(tol=tol_of(way)).fit(pairs, y + 1.0, weights)
     gram = Balanced(kernel).gram(pairs)
     theta, bias = plain_ridge(gram, y + 1.0, 0.25 / weights, intercept=intercept)
@@ -248,7 +251,9 @@ def test_ways_agree_on_any_set(kernel, intercept, way):
 @pytest.mark.parametrize("intercept", [False, True])
 def test_intercept_is_that_of_the_bordered_system(symmetry, intercept):
     pairs, y = golden_data()
-    model = PairRidge(symmetry, Gaussian(1.3), 0.7, fit_intercept=intercept).fit(pairs, y + 3.0)
+    model = PairRidge(symmetry, kernel=Gaussian(1.3), alpha=0.7, fit_intercept=intercept).fit(
+        pairs, y + 3.0
+    )
     gram = projected(symmetry, Gaussian(1.3)).gram(pairs)
     with_bias = intercept and symmetry != "antisymmetric"
     theta, bias = plain_ridge(gram, y + 3.0, share(symmetry) * 0.7, intercept=with_bias)
@@ -262,7 +267,9 @@ def test_intercept_is_that_of_the_bordered_system(symmetry, intercept):
 
 def test_a_constant_is_met_by_the_intercept_alone():
     pairs, _ = golden_data()
-    model = PairRidge("symmetric", Gaussian(1.3), fit_intercept=True).fit(pairs, np.full(40, 7.0))
+    model = PairRidge("symmetric", kernel=Gaussian(1.3), fit_intercept=True).fit(
+        pairs, np.full(40, 7.0)
+    )
     np.testing.assert_allclose(model.predict(pairs), 7.0, rtol=1e-13)
 
 
@@ -274,7 +281,9 @@ def test_gradients_reach_the_residual_asked_for(seed, intercept, tol):
     pairs = cases.random_pairs(seed, n=60, m=20, widths=(2, 0, 0))
     y = cases.random_targets(seed, 60) + 10.0 * (seed % 2)
     for kernel in (Gaussian(3.0), Tensor(Gaussian(2.0)), MetricLearning(Gaussian(1.0))):
-        model = PairRidge("symmetric", kernel, 1e-3, solver="cg", tol=tol, fit_intercept=intercept)
+        model = PairRidge(
+            "symmetric", kernel=kernel, alpha=1e-3, solver="cg", tol=tol, fit_intercept=intercept
+        )
         model.fit(pairs, y)
         residual = y - model.predict(pairs) - 5e-4 * scattered(model, 60)
         assert np.linalg.norm(residual) <= tol * np.linalg.norm(y) * (1.0 + 1e-6)
@@ -288,13 +297,17 @@ def test_bias_does_not_spoil_the_residual(seed):
     """Ones are nearly an eigenvector of a large eigenvalue: the bias is large, and so its error."""
     pairs = cases.random_pairs(seed, n=60, m=20, widths=(2, 0, 0))
     y = cases.random_targets(seed, 60)
-    model = PairRidge("symmetric", Gaussian(3.0), 1e-5, solver="cg", tol=1e-5, fit_intercept=True)
+    model = PairRidge(
+        "symmetric", kernel=Gaussian(3.0), alpha=1e-5, solver="cg", tol=1e-5, fit_intercept=True
+    )
     assert model.fit(pairs, y).certificate_.holds
 
 
 def test_no_certificate_where_iterations_end_early():
     pairs, y = golden_data()
-    model = PairRidge("symmetric", Gaussian(1.3), 1e-3, solver="cg", tol=1e-8, max_iter=3)
+    model = PairRidge(
+        "symmetric", kernel=Gaussian(1.3), alpha=1e-3, solver="cg", tol=1e-8, max_iter=3
+    )
     with pytest.warns(ConvergenceWarning, match=r"max_iter=3 iterations used up.*raise alpha"):
         model.fit(pairs, y)
     assert model.n_iter_ == 3
@@ -305,7 +318,7 @@ def test_no_certificate_where_iterations_end_early():
 def test_a_penalty_below_rounding_is_no_crash(way):
     """A singular Gram matrix; the certificate says what it is worth."""
     pairs, y = golden_data()
-    model = PairRidge("symmetric", Tensor(Linear()), 1e-25, solver=way, max_iter=200)
+    model = PairRidge("symmetric", kernel=Tensor(Linear()), alpha=1e-25, solver=way, max_iter=200)
     with pytest.warns(ConvergenceWarning, match=r"PairRidge did not reach tol"):
         model.fit(pairs, y)
     assert np.isfinite(model.dual_coef_).all()
@@ -322,7 +335,7 @@ def test_certificate_is_that_of_the_model(symmetry, training_set, way):
     """Primal and dual, recomputed from support pairs and coefficients."""
     pairs, y = complete_data()
     options = {"training_set": training_set, "solver": way, "tol": tol_of(way)}
-    model = PairRidge(symmetry, TENSOR[symmetry], 0.3, **options).fit(pairs, y)
+    model = PairRidge(symmetry, kernel=TENSOR[symmetry], alpha=0.3, **options).fit(pairs, y)
     support, theta = model.support_pairs_, model.dual_coef_
     norm = theta @ TENSOR[symmetry].gram(support) @ theta
     errors = y - model.predict(pairs)
@@ -343,7 +356,7 @@ def refits(symmetry, kernel, pairs, y, weights=None, **options):
     errors = []
     for row in range(len(y)):
         others = np.arange(len(y)) != row
-        model = PairRidge(symmetry, kernel, solver="dense", **options)
+        model = PairRidge(symmetry, kernel=kernel, solver="dense", **options)
         model.fit(pairs[others], y[others], weights[others])
         errors.append(y[row] - model.predict(pairs[row : row + 1])[0])
     return np.array(errors)
@@ -357,8 +370,8 @@ def test_residuals_of_n_refits_on_a_complete_set(symmetry, way, training_set, in
     pairs, y = complete_data(m=7)
     model = PairRidge(
         symmetry,
-        TENSOR[symmetry],
-        0.4,
+        kernel=TENSOR[symmetry],
+        alpha=0.4,
         leave_one_out=True,
         fit_intercept=intercept,
         training_set=training_set,
@@ -377,7 +390,7 @@ def test_residuals_of_n_refits_on_any_set(symmetry, weighted, intercept):
     pairs, y = golden_data(15)
     weights = np.random.default_rng(8).uniform(0.2, 3.0, size=15) if weighted else None
     options = {"alpha": 0.2, "fit_intercept": intercept}
-    model = PairRidge(symmetry, Gaussian(1.3), leave_one_out=True, **options)
+    model = PairRidge(symmetry, kernel=Gaussian(1.3), leave_one_out=True, **options)
     model.fit(pairs, y, weights)
     expected = refits(symmetry, Gaussian(1.3), pairs, y, weights, **options)
     np.testing.assert_allclose(model.loo_residuals_, expected, rtol=0, atol=1e-10)
@@ -395,11 +408,13 @@ def test_path_is_that_of_separate_fits(symmetry, complete, intercept, weighted):
     kernel = TENSOR[symmetry] if complete else Gaussian(1.3)
     weights = np.random.default_rng(9).uniform(0.2, 3.0, size=len(y)) if weighted else None
     alphas = [30.0, 0.02, 0.7, 3.0]
-    path = PairRidge(symmetry, kernel, alphas=alphas, fit_intercept=intercept)
+    path = PairRidge(symmetry, kernel=kernel, alphas=alphas, fit_intercept=intercept)
     path.fit(pairs, y, weights)
     errors = []
     for place, alpha in enumerate(alphas):
-        single = PairRidge(symmetry, kernel, alpha, fit_intercept=intercept, leave_one_out=True)
+        single = PairRidge(
+            symmetry, kernel=kernel, alpha=alpha, fit_intercept=intercept, leave_one_out=True
+        )
         single.fit(pairs, y, weights)
         theta = scattered(single, len(y))
         bound = 1e-10 * np.abs(theta).max()
@@ -408,7 +423,7 @@ def test_path_is_that_of_separate_fits(symmetry, complete, intercept, weighted):
     np.testing.assert_allclose(path.loo_errors_, errors, rtol=1e-9)
     best = int(np.argmin(errors))
     assert path.alpha_ == alphas[best]
-    best_fit = PairRidge(symmetry, kernel, alphas[best], fit_intercept=intercept)
+    best_fit = PairRidge(symmetry, kernel=kernel, alpha=alphas[best], fit_intercept=intercept)
     best_fit.fit(pairs, y, weights)
     assert np.array_equal(path.dual_coef_, best_fit.dual_coef_)
     assert path.intercept_ == best_fit.intercept_
@@ -420,7 +435,7 @@ def test_path_chooses_by_the_data():
     signal = pairs.objects[pairs.first, 0] - pairs.objects[pairs.second, 0]
     alphas = np.logspace(-4, 4, 9)
     chosen = [
-        PairRidge("antisymmetric", Gaussian(2.0), alphas=alphas).fit(pairs, y).alpha_
+        PairRidge("antisymmetric", kernel=Gaussian(2.0), alphas=alphas).fit(pairs, y).alpha_
         for y in (signal, noise - 2.0)
     ]
     assert chosen[0] < 1e-2 < 1.0 < chosen[1]
@@ -428,7 +443,7 @@ def test_path_chooses_by_the_data():
 
 def test_a_fit_forgets_the_path_of_an_earlier_one():
     pairs, y = golden_data()
-    model = PairRidge("symmetric", Gaussian(1.3), alphas=[0.1, 1.0]).fit(pairs, y)
+    model = PairRidge("symmetric", kernel=Gaussian(1.3), alphas=[0.1, 1.0]).fit(pairs, y)
     model.set_params(alphas=None, alpha=0.3).fit(pairs, y)
     assert model.alpha_ == 0.3
     for name in ("loo_errors_", "loo_residuals_", "coef_path_"):
@@ -447,8 +462,10 @@ def test_rows_of_weight_zero_are_dropped(symmetry, training_set):
     weights[dropped] = 0.0
     kept = np.flatnonzero(weights)
     options = {"training_set": training_set, "leave_one_out": True}
-    with_zeros = PairRidge(symmetry, Gaussian(1.3), 0.5, **options).fit(pairs, y, weights)
-    without = PairRidge(symmetry, Gaussian(1.3), 0.5, **options).fit(
+    with_zeros = PairRidge(symmetry, kernel=Gaussian(1.3), alpha=0.5, **options).fit(
+        pairs, y, weights
+    )
+    without = PairRidge(symmetry, kernel=Gaussian(1.3), alpha=0.5, **options).fit(
         pairs[kept], y[kept], weights[kept]
     )
     assert np.array_equal(with_zeros.dual_coef_, without.dual_coef_)
@@ -467,25 +484,25 @@ def test_weights_are_repetitions(symmetry):
     pairs, y = golden_data()
     counts = np.random.default_rng(11).integers(1, 4, size=40)
     repeated = np.repeat(np.arange(40), counts)
-    weighted = PairRidge(symmetry, Gaussian(1.3), 0.5).fit(pairs, y, counts)
-    plain = PairRidge(symmetry, Gaussian(1.3), 0.5).fit(pairs[repeated], y[repeated])
+    weighted = PairRidge(symmetry, kernel=Gaussian(1.3), alpha=0.5).fit(pairs, y, counts)
+    plain = PairRidge(symmetry, kernel=Gaussian(1.3), alpha=0.5).fit(pairs[repeated], y[repeated])
     new = cases.random_pairs(62, n=9)
     np.testing.assert_allclose(weighted.predict(new), plain.predict(new), rtol=0, atol=1e-11)
 
 
 def test_weights_and_penalty_are_relative():
     pairs, y = golden_data()
-    one = PairRidge("symmetric", Gaussian(1.3), 0.5).fit(pairs, y)
-    two = PairRidge("symmetric", Gaussian(1.3), 2.0).fit(pairs, y, np.full(40, 4.0))
+    one = PairRidge("symmetric", kernel=Gaussian(1.3), alpha=0.5).fit(pairs, y)
+    two = PairRidge("symmetric", kernel=Gaussian(1.3), alpha=2.0).fit(pairs, y, np.full(40, 4.0))
     assert np.array_equal(one.dual_coef_, two.dual_coef_)
 
 
 @pytest.mark.parametrize("given", [np.ones(40), [1.0] * 40, 1.0], ids=["array", "list", "number"])
 def test_weights_of_one_are_none(given):
     pairs, y = golden_data()
-    one = PairRidge("symmetric", Gaussian(1.3)).fit(pairs, y)
+    one = PairRidge("symmetric", kernel=Gaussian(1.3)).fit(pairs, y)
     assert np.array_equal(
-        one.dual_coef_, PairRidge("symmetric", Gaussian(1.3)).fit(pairs, y, given).dual_coef_
+        one.dual_coef_, PairRidge("symmetric", kernel=Gaussian(1.3)).fit(pairs, y, given).dual_coef_
     )
 
 
@@ -526,8 +543,8 @@ def test_callback_sees_the_way_to_the_solution(symmetry, training_set, intercept
     seen = []
     model = PairRidge(
         symmetry,
-        Gaussian(1.3),
-        0.05,
+        kernel=Gaussian(1.3),
+        alpha=0.05,
         tol=1e-10,
         fit_intercept=intercept,
         training_set=training_set,
@@ -559,7 +576,9 @@ def test_callback_can_stop_a_fit(intercept):
         seen.append(iterate)
         return len(seen) == 3
 
-    model = PairRidge("symmetric", Gaussian(1.3), 1e-4, tol=1e-12, fit_intercept=intercept)
+    model = PairRidge(
+        "symmetric", kernel=Gaussian(1.3), alpha=1e-4, tol=1e-12, fit_intercept=intercept
+    )
     model.set_params(callback=stop_at_three)
     with pytest.warns(ConvergenceWarning, match="stopped by the callback"):
         model.fit(pairs, y)
@@ -576,7 +595,9 @@ def test_an_interrupt_comes_out_of_fit():
         if len(seen) == 3:
             raise KeyboardInterrupt
 
-    model = PairRidge("symmetric", Gaussian(1.3), 1e-4, tol=1e-12, callback=interrupt_at_three)
+    model = PairRidge(
+        "symmetric", kernel=Gaussian(1.3), alpha=1e-4, tol=1e-12, callback=interrupt_at_three
+    )
     with pytest.raises(KeyboardInterrupt):
         model.fit(pairs, y)
     assert len(seen) == 3
@@ -620,9 +641,11 @@ def test_spectral_where_it_does_not_apply():
         (MetricLearning(Gaussian(1.1)), np.arange(36), None),  # no tensor
     ]:
         with pytest.raises(ValueError, match=message):
-            PairRidge("symmetric", kernel, solver="spectral").fit(pairs[rows], y[rows], weights)
+            PairRidge("symmetric", kernel=kernel, solver="spectral").fit(
+                pairs[rows], y[rows], weights
+            )
     with pytest.raises(ValueError, match=message):
-        PairRidge("none", Product(Gaussian(1.1)), solver="spectral").fit(pairs, y)
+        PairRidge("none", kernel=Product(Gaussian(1.1)), solver="spectral").fit(pairs, y)
 
 
 @pytest.mark.parametrize("options", [{"alphas": [1.0]}, {"leave_one_out": True}], ids=str)
@@ -630,12 +653,14 @@ def test_leaving_out_needs_a_closed_form(options):
     pairs, y = complete_data()
     message = r"got alphas or leave_one_out with solver=.* on \d+ pairs.*GridSearchCV"
     with pytest.raises(ValueError, match=message):
-        PairRidge("symmetric", Gaussian(1.3), memory_limit=1e-3, **options).fit(pairs[1:], y[1:])
+        PairRidge("symmetric", kernel=Gaussian(1.3), memory_limit=1e-3, **options).fit(
+            pairs[1:], y[1:]
+        )
     with pytest.raises(ValueError, match=message):
-        PairRidge("symmetric", Gaussian(1.3), solver="cg", **options).fit(pairs, y)
+        PairRidge("symmetric", kernel=Gaussian(1.3), solver="cg", **options).fit(pairs, y)
     many = np.tile(np.arange(36), 150)
     with pytest.raises(ValueError, match=message):
-        PairRidge("symmetric", Gaussian(1.3), **options).fit(pairs[many], y[many])
+        PairRidge("symmetric", kernel=Gaussian(1.3), **options).fit(pairs[many], y[many])
 
 
 @pytest.mark.parametrize("solver", ["spectral", "dense"])
@@ -650,14 +675,14 @@ def test_target_of_an_object_with_itself():
     pairs = Pairs(objects, [0, 1, 2, 3], [1, 1, 3, 0])
     y = np.array([1.0, 0.5, -1.0, 2.0])
     with pytest.raises(ValueError, match=r"got target 0.5 in row 1.*expected 0 there"):
-        PairRidge("antisymmetric", Gaussian(1.0)).fit(pairs, y)
+        PairRidge("antisymmetric", kernel=Gaussian(1.0)).fit(pairs, y)
     y[1] = 0.0
     others = np.array([0, 2, 3])
-    with_self = PairRidge("antisymmetric", Gaussian(1.0)).fit(pairs, y)
-    without = PairRidge("antisymmetric", Gaussian(1.0)).fit(pairs[others], y[others])
+    with_self = PairRidge("antisymmetric", kernel=Gaussian(1.0)).fit(pairs, y)
+    without = PairRidge("antisymmetric", kernel=Gaussian(1.0)).fit(pairs[others], y[others])
     np.testing.assert_allclose(with_self.predict(pairs), without.predict(pairs), atol=1e-14)
     assert with_self.predict(pairs)[1] == 0.0
-    PairRidge("symmetric", Gaussian(1.0)).fit(pairs, np.ones(4))  # any value there
+    PairRidge("symmetric", kernel=Gaussian(1.0)).fit(pairs, np.ones(4))  # any value there
 
 
 def test_targets_that_are_no_numbers():
@@ -674,11 +699,11 @@ def test_targets_that_are_no_numbers():
 def test_nothing_to_learn(solver):
     """Targets of 0, and objects without features."""
     pairs, _ = golden_data()
-    model = PairRidge("symmetric", Gaussian(1.3), solver=solver).fit(pairs, np.zeros(40))
+    model = PairRidge("symmetric", kernel=Gaussian(1.3), solver=solver).fit(pairs, np.zeros(40))
     assert model.predict(pairs).tolist() == [0.0] * 40
     alike = Pairs(np.zeros((4, 2)), [0, 1, 2], [1, 2, 3])
     for symmetry, kernel in (("symmetric", Tensor(Linear())), ("antisymmetric", Linear())):
         with pytest.warns(PairityWarning, match="is zero for these pairs") as caught:
-            flat = PairRidge(symmetry, kernel, solver=solver).fit(alike, [1.0, 2.0, 3.0])
+            flat = PairRidge(symmetry, kernel=kernel, solver=solver).fit(alike, [1.0, 2.0, 3.0])
         assert len(caught) == 1
         assert flat.predict(alike).tolist() == [0.0, 0.0, 0.0]

@@ -17,10 +17,11 @@ import naive
 from pairity import Pairs, TransductivePairSVC
 from pairity.kernels import Balanced, Gaussian, Linear, Polynomial, SkewBalanced
 from pairity.losses import hinge
-from pairity.parity import SYMMETRIES, Parity
-from pairity.solvers.choice import solve
-from pairity.solvers.problem import SolverOptions, halved_problem
-from pairity.solvers.switching import Switching, initial_labels
+from pairity.pairs.parity import SYMMETRIES, Parity
+from pairity.solvers.plan import solve
+from pairity.solvers.problem import SolverOptions
+from pairity.solvers.switching import Steps, Switching, initial_labels
+from problems import halved_problem
 
 N, LABELLED = 12, 4
 C, C_UNLABELLED = 0.5, 0.004  # so that random labels do not suit the machine
@@ -63,18 +64,21 @@ def switching_on_j(pairs, kernel, parity, unlabelled=UNLABELLED, weights=None, *
     solved = []
     weights = np.ones(len(pairs)) if weights is None else weights
     factor = 1.0 if parity is None else 2.0
+    most_switches = options.pop("most_switches", np.inf)
 
     def watched_solve(problem, options, start):
         solved.append(problem.loss.above.copy())
         return solve(problem, "auto", options, start)
 
+    options = SolverOptions(**{"tol": 1e-6} | options)
     switching = Switching(
         problem=halved_problem(kernel, pairs, hinge(np.ones(len(pairs)), weights), parity),
         unlabelled=unlabelled,
         weights=factor * np.where(unlabelled, 1.0, C) * weights,
-        most_switches=options.pop("most_switches", np.inf),
+        most_switches=most_switches,
         solve=watched_solve,
-        options=SolverOptions(**{"tol": 1e-6} | options),
+        options=options,
+        steps=Steps(options.max_iter),
     )
     return switching, solved
 
@@ -280,7 +284,9 @@ def test_two_identical_points_do_not_alternate_forever(symmetry, kernel):
 @pytest.mark.parametrize("annealing", [1, 6])
 def test_two_identical_points_in_the_estimator(symmetry, annealing):
     pairs, _ = two_identical_points(symmetry)
-    model = TransductivePairSVC(symmetry, Linear(), positive_fraction=0.5, annealing=annealing)
+    model = TransductivePairSVC(
+        symmetry, kernel=Linear(), positive_fraction=0.5, annealing=annealing
+    )
     model.fit(pairs, [1, -1, 0, 0])
     assert sorted(model.transduction_[2:].tolist()) == [-1, 1]
     assert sum(record.n_switched for record in model.history_) == 0

@@ -14,7 +14,7 @@ import naive
 from pairity import PairSVC
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Bilinear, Gaussian
-from pairity.parity import SYMMETRIES
+from pairity.pairs.parity import SYMMETRIES
 
 pytestmark = pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
 
@@ -44,7 +44,7 @@ def full_gram(case):
 
 def fit(symmetry, case, **options):
     pairs, y = training_pairs()
-    return PairSVC(symmetry, case.kernel, C, **options).fit(pairs, y)
+    return PairSVC(symmetry, kernel=case.kernel, C=C, **cases.with_smo(options)).fit(pairs, y)
 
 
 def optimum_on_I(symmetry, case):
@@ -303,7 +303,7 @@ def test_free_iterates_are_not_mirrored():
 def test_lemma_1_needs_order_invariance(symmetry):
     """K_P on I, by an ordinary machine: mirrored duals differ visibly."""
     pairs, _ = training_pairs()
-    model = PairSVC("none", Bilinear(cases.tridiagonal()), C, tol=1e-10)
+    model = PairSVC("none", kernel=Bilinear(cases.tridiagonal()), C=C, tol=1e-10)
     model.fit(pairs.with_mirrored(), full_labels(symmetry))
     alpha = duals(model, 2 * N)
     assert np.abs(alpha[:N] - alpha[N:]).max() > 1e-2
@@ -313,7 +313,7 @@ def test_lemma_1_needs_order_invariance(symmetry):
 def test_an_ordinary_machine_on_I_is_the_same_machine(symmetry):
     """symmetry="none" on rows and mirrored rows solves (13)."""
     pairs, _ = training_pairs()
-    plain = PairSVC("none", Gaussian(1.3), C, tol=1e-10)
+    plain = PairSVC("none", kernel=Gaussian(1.3), C=C, tol=1e-10)
     plain.fit(pairs.with_mirrored(), full_labels(symmetry))
     case = next(case for _, case in ALL if case.name == "gaussian")
     assert plain.objective_ == pytest.approx(optimum_on_J(symmetry, case).objective_, rel=1e-8)

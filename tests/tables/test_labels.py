@@ -5,11 +5,11 @@ import pytest
 
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 
-from pairity.tables.labels import LabelNames, read_labels  # noqa: E402
+from pairity.io.label_columns import LabelNames, labels_of_column  # noqa: E402
 
 
 def read(values, **options):
-    return read_labels(pd.Series(values, name="y"), **options)
+    return labels_of_column(pd.Series(values, name="y"), **options)
 
 
 def test_numbers_stay_what_they_are():

@@ -8,8 +8,9 @@ import pytest
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 pytest.importorskip("pyarrow", reason="pyarrow comes with the command line extra")
 
-from pairity.tables import read_table, write_table  # noqa: E402
-from pairity.tables.reading import column_of, kind_of  # noqa: E402
+from pairity.io import read_table, write_table  # noqa: E402
+from pairity.io.tables import kind_of  # noqa: E402
+from pairity.pairs.from_tables import column_of  # noqa: E402
 
 
 def written(path, text, encoding="utf-8"):

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 
-from pairity.tables import Columns, Objects, Recipe  # noqa: E402
-from pairity.tables.identities import text_of  # noqa: E402
-from pairity.tables.missing import Filling  # noqa: E402
+from pairity.io import Columns, Objects, Recipe  # noqa: E402
+from pairity.io.recipe import Filling  # noqa: E402
+from pairity.pairs.texts import text_of  # noqa: E402
 
 NAN = float("nan")
 

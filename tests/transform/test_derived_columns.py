@@ -12,11 +12,11 @@ from sklearn.preprocessing import StandardScaler
 import cases
 from learners import LEARNERS
 from pairity import DerivedFeatures, ObjectTransformer, Pairs, PairSVC
-from pairity.derived import PARTS
+from pairity.estimators import PairNames
 from pairity.kernels import Gaussian
-from pairity.parity import SYMMETRIES, Parity
-from pairity.selection import PairKFold
-from pairity.transform import PairNames
+from pairity.model_selection import PairKFold
+from pairity.pairs.derived import PARTS
+from pairity.pairs.parity import SYMMETRIES, Parity
 
 EVEN = ["absolute_difference", "sum", "product", "absolute_antisymmetric"]
 
@@ -66,7 +66,7 @@ def test_models_on_derived_features_obey_the_swap_law(learner, symmetry, keep):
     model = make_pipeline(
         ObjectTransformer(StandardScaler()),
         DerivedFeatures(keep_objects=keep),
-        learner.estimator(symmetry, Gaussian(2.0)),
+        learner.estimator(symmetry, kernel=Gaussian(2.0)),
     ).fit(train, learner.targets(0, 40))
     values = learner.of(model, new)
     assert np.abs(values).max() > 1e-6
@@ -82,7 +82,9 @@ def test_differences_alone_make_a_kernel_of_differences(rng):
     pairs = Pairs.complete(objects)[::3]
     y = cases.random_labels(0, len(pairs))
     step = DerivedFeatures((), ("difference",), keep_objects=False)
-    model = make_pipeline(step, PairSVC("antisymmetric", Gaussian(1.5), tol=1e-8)).fit(pairs, y)
+    model = make_pipeline(step, PairSVC("antisymmetric", kernel=Gaussian(1.5), tol=1e-8)).fit(
+        pairs, y
+    )
     difference = objects[pairs.first] - objects[pairs.second]
     close = np.exp(-((difference[:, None] - difference[None]) ** 2).sum(-1) / (2 * 1.5**2))
     far = np.exp(-((difference[:, None] + difference[None]) ** 2).sum(-1) / (2 * 1.5**2))
@@ -98,7 +100,7 @@ def test_search_over_parts(rng):
     gap = np.abs(objects[pairs.first, 0] - objects[pairs.second, 0])
     y = np.where(gap < np.median(gap), 1, -1)
     step = DerivedFeatures(("sum",), (), keep_objects=False)
-    model = make_pipeline(step, PairSVC("symmetric", "linear"))
+    model = make_pipeline(step, PairSVC("symmetric", kernel="linear"))
     grid = {"derivedfeatures__symmetric": [("sum",), ("absolute_difference",)]}
     search = GridSearchCV(model, grid, cv=PairKFold(3)).fit(pairs, y)
     assert search.best_params_["derivedfeatures__symmetric"] == ("absolute_difference",)
@@ -129,7 +131,7 @@ def test_names_of_wide_rows_that_follow_no_pattern_are_taken_as_they_are():
 
 def test_every_part_is_taken_on_one_side_or_refused():
     pairs = cases.random_pairs(1)
-    for part, (parity, _) in PARTS.items():
+    for part, (parity, *_) in PARTS.items():
         name = "symmetric" if parity is Parity.EVEN else "antisymmetric"
         other = "antisymmetric" if parity is Parity.EVEN else "symmetric"
         neither = {"symmetric": (), "antisymmetric": ()}

@@ -29,8 +29,8 @@ import cases
 from learners import LEARNERS
 from pairity import ObjectTransformer, Pairs, PairSVC
 from pairity.kernels import Gaussian, Linear
-from pairity.parity import SYMMETRIES
-from pairity.selection import PairKFold
+from pairity.model_selection import PairKFold
+from pairity.pairs.parity import SYMMETRIES
 
 BOTH = ["symmetric", "antisymmetric"]
 
@@ -118,7 +118,7 @@ def test_it_is_the_transformer_on_the_table_of_objects(transformer):
 def test_pipelines_obey_the_swap_law(learner, symmetry):
     train, new = wide_pairs(), wide_pairs(3, n=31, m=11)
     step = ObjectTransformer(PCA(3), symmetric=StandardScaler(), antisymmetric=StandardScaler())
-    model = make_pipeline(step, learner.estimator(symmetry, Linear() + Gaussian(2.0)))
+    model = make_pipeline(step, learner.estimator(symmetry, kernel=Linear() + Gaussian(2.0)))
     model.fit(train, learner.targets(0, len(train)))
     values = learner.of(model, new)
     assert np.abs(values).max() > 1e-6
@@ -195,7 +195,7 @@ def test_nothing_leaks_in_cross_validation(rng):
     scaled = objects / [1.0, 50.0, 0.02]
     margin = scaled.sum(axis=1)
     y = np.where(margin[pairs.first] > margin[pairs.second], 1, -1)
-    model = PairSVC("antisymmetric", Gaussian(1.5))
+    model = PairSVC("antisymmetric", kernel=Gaussian(1.5))
     folds = PairKFold(4)
     scores = cross_val_score(
         make_pipeline(ObjectTransformer(StandardScaler()), model), pairs, y, cv=folds
@@ -277,7 +277,7 @@ def test_sparse_objects():
 def test_search_over_the_inner_transformer(rng):
     pairs = wide_pairs(6, n=60, m=16, widths=(6, 0, 0))
     y = np.where(pairs.objects[pairs.first, 0] > pairs.objects[pairs.second, 0], 1, -1)
-    model = make_pipeline(ObjectTransformer(PCA(2)), PairSVC("antisymmetric", "linear"))
+    model = make_pipeline(ObjectTransformer(PCA(2)), PairSVC("antisymmetric", kernel="linear"))
     grid = {"objecttransformer__transformer__n_components": [1, 6], "pairsvc__C": [1.0]}
     search = GridSearchCV(model, grid, cv=PairKFold(3)).fit(pairs, y)
     assert search.best_params_["objecttransformer__transformer__n_components"] == 6

@@ -7,12 +7,12 @@ import cases
 from pairity import Pairs, PairSVC, PairSVCCV
 from pairity.kernels import Kernel
 from pairity.kernels.classes import project
-from pairity.parity import Parity
-from pairity.selection import PairKFold
-from pairity.tuning.combination import choose_combination
-from pairity.tuning.criteria import CrossEntropy, SquaredError
-from pairity.tuning.families import LINEAR, kernel_families
-from pairity.tuning.landmarks import LandmarkRidge
+from pairity.model_selection import PairKFold
+from pairity.model_selection.combination import choose_combination
+from pairity.model_selection.families import LINEAR, kernel_families
+from pairity.model_selection.landmark_ridge import LandmarkRidge
+from pairity.model_selection.scoring import CrossEntropy, SquaredError
+from pairity.pairs.parity import Parity
 
 CS = (0.1, 1.0, 10.0)
 WIDTHS = [(2, 0, 0), (2, 1, 0), (2, 0, 1), (2, 2, 2), (0, 1, 1)]
@@ -89,7 +89,7 @@ def test_the_choice_holds_on_fresh_pairs():
         half = np.random.default_rng(1).random(len(y)) < 0.5
         auto = PairSVCCV("antisymmetric", Cs=CS, cv=3).fit(pairs[half], y[half])
         singles = [
-            PairSVC("antisymmetric", kernel.fitted_to(pairs[half]), C)
+            PairSVC("antisymmetric", kernel=kernel.fitted_to(pairs[half]), C=C)
             .fit(pairs[half], y[half])
             .score(pairs[~half], y[~half])
             for kernel in kernel_families(pairs, Parity.ODD).values()
@@ -172,8 +172,8 @@ def test_ids_without_features_are_enough():
 @pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD, None])
 def test_many_pairs_are_evaluated_through_objects(parity):
     pairs = cases.random_pairs(0, widths=(3, 1, 1))
+    from pairity.model_selection.families import without_derived
     from pairity.operators.pair_operator import PairOperator
-    from pairity.tuning.families import without_derived
 
     families = without_derived(kernel_families(pairs, parity))
     assert LINEAR in families

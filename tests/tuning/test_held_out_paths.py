@@ -6,7 +6,7 @@ import pytest
 import cases
 from pairity import PairLogistic, PairLogisticCV, PairRidge, PairRidgeCV, PairSVC, PairSVCCV
 from pairity.kernels import Gaussian, Tensor
-from pairity.selection import ObjectKFold, PairKFold
+from pairity.model_selection import ObjectKFold, PairKFold
 
 #: Labels in these tests are noisy, and some folds say little about others.
 pytestmark = pytest.mark.filterwarnings("ignore::pairity.exceptions.CalibrationWarning")
@@ -36,10 +36,14 @@ def test_decisions_of_folds_are_those_of_plain_fits(symmetry, kernel):
     pairs, value = labelled(1, symmetry)
     y = np.where(value > 0, 1, -1)
     splits = list(PairKFold(3, new=(0, 1, 2)).split(pairs, y))
-    search = PairSVCCV(symmetry, kernel, CS, cv=splits, path_tol=1e-6).fit(pairs, y)
+    search = PairSVCCV(symmetry, kernel=kernel, Cs=CS, cv=splits, path_tol=1e-6).fit(pairs, y)
     C = search.best_params_["C"]
     expected = fitted_one_by_one(
-        lambda: PairSVC(symmetry, kernel, C, tol=1e-6), pairs, y, splits, "decision_function"
+        lambda: PairSVC(symmetry, kernel=kernel, C=C, tol=1e-6),
+        pairs,
+        y,
+        splits,
+        "decision_function",
     )
     np.testing.assert_allclose(search.held_out_decisions_, expected, atol=2e-5)
     assert np.array_equal(search.held_out_rows_, np.concatenate([test for _, test in splits]))
@@ -57,9 +61,15 @@ def test_a_dense_grid_is_followed_too(symmetry):
     x = pairs.objects
     y = np.where(np.einsum("ni,ij,nj->n", x[pairs.first], matrix, x[pairs.second]) > 0, 1, -1)
     splits = list(ObjectKFold(3).split(pairs, y))
-    search = PairSVCCV(symmetry, Gaussian(3.0), [1.0], cv=splits, path_tol=1e-3).fit(pairs, y)
+    search = PairSVCCV(symmetry, kernel=Gaussian(3.0), Cs=[1.0], cv=splits, path_tol=1e-3).fit(
+        pairs, y
+    )
     expected = fitted_one_by_one(
-        lambda: PairSVC(symmetry, Gaussian(3.0), 1.0), pairs, y, splits, "decision_function"
+        lambda: PairSVC(symmetry, kernel=Gaussian(3.0), C=1.0),
+        pairs,
+        y,
+        splits,
+        "decision_function",
     )
     np.testing.assert_allclose(search.held_out_decisions_, expected, atol=0.02)
 
@@ -69,18 +79,22 @@ def test_logistic_and_ridge_follow_their_paths(symmetry):
     pairs, value = labelled(2, symmetry)
     y = np.where(value > 0, 1, -1)
     splits = list(PairKFold(3, new=(0, 1, 2)).split(pairs, y))
-    search = PairLogisticCV(symmetry, Gaussian(1.5), CS, cv=splits, path_tol=1e-9).fit(pairs, y)
+    search = PairLogisticCV(symmetry, kernel=Gaussian(1.5), Cs=CS, cv=splits, path_tol=1e-9).fit(
+        pairs, y
+    )
     expected = fitted_one_by_one(
-        lambda: PairLogistic(symmetry, Gaussian(1.5), search.best_params_["C"], tol=1e-9),
+        lambda: PairLogistic(symmetry, kernel=Gaussian(1.5), C=search.best_params_["C"], tol=1e-9),
         pairs,
         y,
         splits,
         "decision_function",
     )
     np.testing.assert_allclose(search.held_out_decisions_, expected, atol=1e-6)
-    ridge = PairRidgeCV(symmetry, Gaussian(1.5), CS, cv=splits).fit(pairs, value)
+    ridge = PairRidgeCV(symmetry, kernel=Gaussian(1.5), alphas=CS, cv=splits).fit(pairs, value)
     expected = fitted_one_by_one(
-        lambda: PairRidge(symmetry, Gaussian(1.5), ridge.best_params_["alpha"], fit_intercept=True),
+        lambda: PairRidge(
+            symmetry, kernel=Gaussian(1.5), alpha=ridge.best_params_["alpha"], fit_intercept=True
+        ),
         pairs,
         value,
         splits,
@@ -96,7 +110,7 @@ def test_a_held_out_label_does_not_touch_its_own_decision():
     flipped = y.copy()
     flipped[splits[1][1]] *= -1
     one, two = (
-        PairSVCCV("antisymmetric", Gaussian(1.0), [1.0], cv=splits).fit(pairs, labels)
+        PairSVCCV("antisymmetric", kernel=Gaussian(1.0), Cs=[1.0], cv=splits).fit(pairs, labels)
         for labels in (y, flipped)
     )
     place = np.isin(one.held_out_rows_, splits[1][1])

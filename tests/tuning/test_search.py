@@ -10,8 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from pairity import PairLogisticCV, PairRidge, PairRidgeCV, Pairs, PairSVC, PairSVCCV
 from pairity.exceptions import CalibrationWarning
 from pairity.kernels import Gaussian, Linear
-from pairity.selection import ObjectKFold, PairKFold
-from pairity.tuning import plot_validation_curve
+from pairity.model_selection import ObjectKFold, PairKFold, plot_validation_curve
 
 CLASSIFIERS = [PairSVCCV, PairLogisticCV]
 
@@ -42,10 +41,16 @@ def test_scores_are_those_of_grid_search(symmetry, scoring):
     Cs = [0.1, 1.0, 10.0]
     splits = list(PairKFold(4, new=(0, 1, 2)).split(pairs, y))
     search = PairSVCCV(
-        symmetry, Gaussian(2.0), Cs, cv=splits, scoring=scoring, path_tol=1e-5, patience=None
+        symmetry,
+        kernel=Gaussian(2.0),
+        Cs=Cs,
+        cv=splits,
+        scoring=scoring,
+        path_tol=1e-5,
+        patience=None,
     ).fit(pairs, y)
     golden = GridSearchCV(
-        PairSVC(symmetry, Gaussian(2.0)), {"C": Cs}, cv=splits, scoring=scoring
+        PairSVC(symmetry, kernel=Gaussian(2.0)), {"C": Cs}, cv=splits, scoring=scoring
     ).fit(pairs, y)
     for key in [*(f"split{k}_test_score" for k in range(4)), "mean_test_score", "std_test_score"]:
         np.testing.assert_allclose(search.cv_results_[key], golden.cv_results_[key], atol=0.02)
@@ -63,7 +68,7 @@ def test_labels_are_the_likelier_ones_where_one_is_rare():
     pairs = Pairs.complete(rng.normal(size=(40, 2)))
     distance = np.linalg.norm(pairs.objects[pairs.first] - pairs.objects[pairs.second], axis=1)
     y = np.where(distance < np.quantile(distance, 0.1), 1, -1)
-    model = PairSVCCV("symmetric", Gaussian(1.0), [0.001], cv=3).fit(pairs, y)
+    model = PairSVCCV("symmetric", kernel=Gaussian(1.0), Cs=[0.001], cv=3).fit(pairs, y)
     p = model.predict_proba(pairs)[:, 1]
     assert np.array_equal(model.predict(pairs), np.where(p > 0.5, 1, -1))
     assert model.score(pairs, y) >= model.best_estimator_.score(pairs, y)
@@ -74,9 +79,11 @@ def test_ridge_scores_are_those_of_grid_search():
     y = pairs.objects[pairs.first, 0] - pairs.objects[pairs.second, 0]
     alphas = [0.01, 1.0, 100.0]
     splits = list(PairKFold(3, new=(0, 1, 2)).split(pairs))
-    search = PairRidgeCV("antisymmetric", Gaussian(2.0), alphas, cv=splits).fit(pairs, y)
+    search = PairRidgeCV("antisymmetric", kernel=Gaussian(2.0), alphas=alphas, cv=splits).fit(
+        pairs, y
+    )
     golden = GridSearchCV(
-        PairRidge("antisymmetric", Gaussian(2.0)),
+        PairRidge("antisymmetric", kernel=Gaussian(2.0)),
         {"alpha": alphas},
         cv=splits,
         scoring="neg_mean_squared_error",
@@ -90,7 +97,7 @@ def test_ridge_scores_are_those_of_grid_search():
 def test_a_list_of_kernels_is_a_grid_of_widths():
     pairs, y = tournament()
     kernels = [Gaussian(0.05), Gaussian(2.0), "auto"]
-    search = PairSVCCV("antisymmetric", kernels, [0.1, 1.0]).fit(pairs, y)
+    search = PairSVCCV("antisymmetric", kernel=kernels, Cs=[0.1, 1.0]).fit(pairs, y)
     assert len(search.cv_results_["params"]) == 6
     assert search.best_params_["kernel"] != Gaussian(0.05)
     table = search.cv_results_
@@ -131,7 +138,8 @@ def test_ridge_swap_law():
 @pytest.mark.parametrize("make", [*CLASSIFIERS, PairRidgeCV])
 def test_protocol(make):
     pairs, y = tournament(m=15)
-    model = make("antisymmetric", Linear(), 3, cv=3)
+    strengths = {"alphas" if make is PairRidgeCV else "Cs": 3}
+    model = make("antisymmetric", kernel=Linear(), cv=3, **strengths)
     assert clone(model).get_params() == model.get_params()
     model.fit(pairs, y)
     again = pickle.loads(pickle.dumps(model))
@@ -139,7 +147,7 @@ def test_protocol(make):
     scores = cross_val_score(clone(model), pairs, y, cv=ObjectKFold(3))
     assert scores.shape == (3,)
     rows = pairs.to_rows()
-    from_rows = make("antisymmetric", Linear(), 3, cv=3).fit(rows, y)
+    from_rows = clone(model).fit(rows, y)
     np.testing.assert_allclose(from_rows.predict(rows), model.predict(pairs), atol=1e-6)
 
 
@@ -165,7 +173,7 @@ def test_the_curve_as_a_picture():
     import matplotlib
 
     matplotlib.use("Agg")
-    model = PairSVCCV("antisymmetric", [Linear(), Gaussian(1.0)], 3, cv=3).fit(pairs, y)
+    model = PairSVCCV("antisymmetric", kernel=[Linear(), Gaussian(1.0)], Cs=3, cv=3).fit(pairs, y)
     axes = plot_validation_curve(model)
     assert len(axes.lines) == 3  # two kernels, and the choice
     assert axes.get_xlabel() == "C"
@@ -205,10 +213,10 @@ def test_folds_without_one_of_the_classes_are_left_out():
     rows = np.arange(len(pairs))
     splits = [(rows[rows % 2 == 0], rows[rows % 2 == 1]), (rows[4:], rows[:4])]
     with pytest.warns(CalibrationWarning, match="one class only"):
-        model = PairSVCCV("symmetric", Linear(), 2, cv=splits).fit(pairs, y)
+        model = PairSVCCV("symmetric", kernel=Linear(), Cs=2, cv=splits).fit(pairs, y)
     assert model.n_splits_ == 1
     with pytest.raises(ValueError, match="every fold"):
-        PairSVCCV("symmetric", Linear(), 2, cv=splits[1:]).fit(pairs, y)
+        PairSVCCV("symmetric", kernel=Linear(), Cs=2, cv=splits[1:]).fit(pairs, y)
 
 
 @pytest.mark.filterwarnings("ignore:the decisions about held-out pairs do not grow")
@@ -220,7 +228,7 @@ def test_held_out_pairs_of_one_label_are_pointed_out():
     y = np.where(classes[pairs.first] == classes[pairs.second], 1, -1)
     cv = ObjectKFold(3, object_groups=classes)
     with pytest.warns(CalibrationWarning, match="one label only"):
-        PairSVCCV("symmetric", Gaussian(1.0), 2, cv=cv).fit(pairs, y)
+        PairSVCCV("symmetric", kernel=Gaussian(1.0), Cs=2, cv=cv).fit(pairs, y)
 
 
 def test_pairs_of_an_object_with_itself_are_refused():
@@ -230,19 +238,21 @@ def test_pairs_of_an_object_with_itself_are_refused():
 
 
 def test_groups_go_to_the_splitter():
-    from pairity.selection import TimeSplit
+    from pairity.model_selection import TimeSplit
 
     pairs, y = tournament(m=15)
     when = np.arange(len(y))
-    model = PairSVCCV("antisymmetric", Linear(), 2, cv=TimeSplit(3)).fit(pairs, y, groups=when)
+    model = PairSVCCV("antisymmetric", kernel=Linear(), Cs=2, cv=TimeSplit(3)).fit(
+        pairs, y, groups=when
+    )
     assert model.held_out_rows_.min() > 0
 
 
 def test_a_path_ends_where_it_only_gets_worse():
     pairs, y = tournament(noise=3.0)
     Cs = np.logspace(-3, 3, 7)
-    whole = PairSVCCV("antisymmetric", Gaussian(0.5), Cs, patience=None).fit(pairs, y)
-    short = PairSVCCV("antisymmetric", Gaussian(0.5), Cs, patience=1).fit(pairs, y)
+    whole = PairSVCCV("antisymmetric", kernel=Gaussian(0.5), Cs=Cs, patience=None).fit(pairs, y)
+    short = PairSVCCV("antisymmetric", kernel=Gaussian(0.5), Cs=Cs, patience=1).fit(pairs, y)
     tried = ~np.isnan(short.cv_results_["mean_test_score"])
     assert 2 <= tried.sum() < 7
     assert not np.isnan(whole.cv_results_["mean_test_score"]).any()

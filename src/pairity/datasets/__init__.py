@@ -13,13 +13,15 @@ Each returns a frozen :class:`PairDataset` (digits: one to train on and one to t
 digit in common).  ``groups`` are what must stay together in a split for it to be free of leaks.
 """
 
-from pairity.datasets.dataset import PairDataset
-from pairity.datasets.digits import DigitPairs, load_digit_pairs
-from pairity.datasets.double_interval import make_double_interval
-from pairity.datasets.restaurants import load_restaurants
+from pairity.datasets.made import make_double_interval, make_tournament
+from pairity.datasets.real import (
+    DigitPairs,
+    PairDataset,
+    load_digit_pairs,
+    load_restaurants,
+    load_train_choice,
+)
 from pairity.datasets.scenarios import make_scenario
-from pairity.datasets.tournaments import make_tournament
-from pairity.datasets.train_choice import load_train_choice
 
 __all__ = [
     "DigitPairs",

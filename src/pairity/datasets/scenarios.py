@@ -7,18 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.datasets.dataset import PairDataset
-from pairity.kernels.powers import whole_power
-from pairity.pairs import Pairs
-
-__all__ = [
-    "LabelModel",
-    "LabelledPairs",
-    "all_ordered",
-    "draw_rows",
-    "make_scenario",
-    "symmetry_of",
-]
+from pairity.datasets.real import PairDataset
+from pairity.kernels.features import whole_power
+from pairity.pairs.data import Pairs
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -86,15 +77,11 @@ class LabelModel:
 
     def label(self, pairs: Pairs) -> Vector:
         """Labels (39) of scenario 3 or (40) of scenario 4."""
-        along_first = pairs.objects[pairs.first] @ self.c1
-        along_second = pairs.objects[pairs.second] @ self.c1
+        first = _odd_cubic(self.p1, pairs.objects[pairs.first] @ self.c1)
+        second = _odd_cubic(self.p1, pairs.objects[pairs.second] @ self.c1)
         if self.scenario == 3:
-            total = _odd_cubic(self.p1, along_first) + _odd_cubic(self.p1, along_second)
-            total += _odd_cubic(self.p2, pairs.symmetric @ self.c2)
-        else:
-            total = _odd_cubic(self.p1, along_first) - _odd_cubic(self.p1, along_second)
-            total += _odd_cubic(self.p2, pairs.antisymmetric @ self.c2)
-        return np.sign(total)
+            return np.sign(first + second + _odd_cubic(self.p2, pairs.symmetric @ self.c2))
+        return np.sign(first - second + _odd_cubic(self.p2, pairs.antisymmetric @ self.c2))
 
     def draw_objects(self, number: int, generator: np.random.Generator) -> Matrix:
         """Individual features, N(0, 1/25) by standard deviation, shape (number, 2)."""

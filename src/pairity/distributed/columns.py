@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pairity.distributed.parts import Part
 from pairity.exceptions import DataError
-
-__all__ = ["Columns", "Encoded", "encode", "ids_of"]
+from pairity.pairs.data import ObjectTable, Pairs
+from pairity.pairs.from_tables import numbers_of
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,11 @@ class Encoded:
     target: Any  # as it stands in the table
     weight: NDArray[np.float64] | None
 
+    def pairs(self, objects: ObjectTable, ids: NDArray[Any] | None = None) -> Pairs:
+        """The pairs over a table of all objects."""
+        ends = self.first.astype(np.intp), self.second.astype(np.intp)
+        return Pairs._trusted(objects, *ends, self.symmetric, self.antisymmetric, ids)
+
     def checksum(self) -> str:
         """The same for the same pairs in the same order, wherever and whenever they are read."""
         from pandas.util import hash_pandas_object
@@ -67,16 +72,17 @@ def encode(part: Part, columns: Columns, index: Any, *, odd: bool) -> Iterator[E
     ``odd`` refuses pairs of an object with itself: an antisymmetric function is 0 there.
     """
     for place, frame in part.frames(columns.names):
-        first = _locate(frame[columns.first], columns.first, index, place)
-        second = _locate(frame[columns.second], columns.second, index, place)
+        first, second = (
+            _locate(frame[name], index, place) for name in (columns.first, columns.second)
+        )
         symmetric = _numbers(frame, columns.symmetric, place)
         antisymmetric = _numbers(frame, columns.antisymmetric, place)
         alone = first == second
         if alone.any() and (odd or antisymmetric[alone].any()):
             raise DataError(
                 f"got row {int(np.argmax(alone))} of {place} that pairs"
-                f" {_shown(index[first[alone][0]])} with itself; expected two objects: an antisymmetric"
-                " function or feature is 0 there, so drop such rows."
+                f" {_shown(index[first[alone][0]])} with itself; expected two objects: an"
+                " antisymmetric function or feature is 0 there, so drop such rows."
             )
         target = None if columns.target is None else frame[columns.target]
         if target is not None and target.isna().any():
@@ -84,39 +90,44 @@ def encode(part: Part, columns: Columns, index: Any, *, odd: bool) -> Iterator[E
                 f"got no value of {columns.target!r} in row {int(target.isna().to_numpy().argmax())} of"
                 f" {place}; expected one in every row: drop those rows."
             )
-        yield Encoded(
-            place, first, second, symmetric, antisymmetric, target, _weights(frame, columns, place)
-        )
+        weight = None
+        if columns.weight is not None:
+            weight = _numbers(frame, (columns.weight,), place)[:, 0]
+            if (weight < 0).any():
+                raise DataError(
+                    f"got a negative weight in row {int(np.argmax(weight < 0))} of {place}; expected"
+                    " weights of at least 0."
+                )
+        yield Encoded(place, first, second, symmetric, antisymmetric, target, weight)
 
 
 def ids_of(part: Part, columns: Columns) -> Any:
     """Distinct ids of a part, as a pandas index."""
     import pandas as pd
 
-    found = pd.Index([])
+    ids = pd.Index([])
     for place, frame in part.frames([columns.first, columns.second]):
         for name in (columns.first, columns.second):
-            if frame[name].isna().any():
-                raise DataError(_missing(frame[name], name, place))
+            _refuse_missing(frame[name], place)
             values = pd.Index(frame[name].unique())
-            found = values if not len(found) else found.union(values, sort=False)
-    return found
+            ids = ids.union(values, sort=False) if len(ids) else values
+    return ids
 
 
-def _locate(column: Any, name: str, index: Any, place: str) -> NDArray[np.int32]:
-    found = index.get_indexer(column)
-    if (found < 0).any():
-        if column.isna().any():
-            raise DataError(_missing(column, name, place))
-        row = int(np.argmax(found < 0))
+def _locate(column: Any, index: Any, place: str) -> NDArray[np.int32]:
+    rows: NDArray[np.intp] = index.get_indexer(column)
+    unknown = rows < 0
+    if unknown.any():
+        _refuse_missing(column, place)
+        row = int(np.argmax(unknown))
         value = column.iloc[row]
         raise DataError(
-            f"got the id {_shown(value)} ({type(value).__name__}) in row {row}, column {name!r} of"
-            f" {place},"
-            f" which the objects do not have ({int((found < 0).sum())} such rows there; their ids are"
-            f" like {_shown(index[0])}); expected every id to name an object: add it or drop the pair."
+            f"got the id {_shown(value)} ({type(value).__name__}) in row {row}, column {column.name!r}"
+            f" of {place}, which the objects do not have ({int(unknown.sum())} such rows there; their"
+            f" ids are like {_shown(index[0])}); expected every id to name an object: add it or drop"
+            " the pair."
         )
-    return found.astype(np.int32)
+    return rows.astype(np.int32)
 
 
 def _shown(value: Any) -> str:
@@ -124,24 +135,17 @@ def _shown(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-def _missing(column: Any, name: str, place: str) -> str:
-    row = int(np.argmax(column.isna().to_numpy()))
-    return (
-        f"got no id in row {row}, column {name!r} of {place}; expected every row to name two objects:"
-        " fill the ids in or drop those rows."
-    )
+def _refuse_missing(column: Any, place: str) -> None:
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise DataError(
+            f"got no id in row {int(np.argmax(missing))}, column {column.name!r} of {place}; expected"
+            " every row to name two objects: fill the ids in or drop those rows."
+        )
 
 
 def _numbers(frame: Any, names: tuple[str, ...], place: str) -> NDArray[np.float64]:
-    block = np.empty((len(frame), len(names)))
-    for number, name in enumerate(names):
-        try:
-            block[:, number] = frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
-            raise DataError(
-                f"got column {name!r} of type {frame[name].dtype} in {place}; expected numbers: encode"
-                " it or leave it out."
-            ) from None
+    block = numbers_of(frame, names, place)
     wrong = ~np.isfinite(block).all(axis=1)
     if wrong.any():
         raise DataError(
@@ -149,15 +153,3 @@ def _numbers(frame: Any, names: tuple[str, ...], place: str) -> NDArray[np.float
             " expected numbers: fill them in or drop those rows."
         )
     return block
-
-
-def _weights(frame: Any, columns: Columns, place: str) -> NDArray[np.float64] | None:
-    if columns.weight is None:
-        return None
-    weights = _numbers(frame, (columns.weight,), place)[:, 0]
-    if (weights < 0).any():
-        raise DataError(
-            f"got a negative weight in row {int(np.argmax(weights < 0))} of {place}; expected weights"
-            " of at least 0."
-        )
-    return weights

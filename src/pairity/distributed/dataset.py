@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity._frames import object_table
-from pairity.distributed.cluster import client_for
+from pairity.distributed.cluster import client_for, compute_each
 from pairity.distributed.columns import Columns, ids_of
-from pairity.distributed.parts import FramePart, find_files, parquet_parts
-from pairity.distributed.pins import pin
-from pairity.exceptions import DataError
-from pairity.pairs import ObjectTable
-
-__all__ = ["LabelChoice", "PairDataset", "RunOptions"]
+from pairity.distributed.parts import FramePart, find_files, parquet_parts, pin
+from pairity.exceptions import DataError, gist
+from pairity.pairs.data import ObjectTable
+from pairity.pairs.from_tables import indicators, object_table, refuse_absent
 
 #: Labels of a model for those of a column, by how often each of them is there.
 LabelChoice = Callable[[Counter[Any]], Mapping[Any, Any]]
 
 #: Pairs of a part at most, pairs that are worth a part, and parts for each thread of the cluster.
-_MOST_PAIRS = 4_000_000
-_FEWEST_PAIRS = 100_000
-_PARTS_PER_THREAD = 2
+_MOST_PAIRS, _FEWEST_PAIRS, _PARTS_PER_THREAD = 4_000_000, 100_000, 2
 
 
 @dataclass(frozen=True)
@@ -47,12 +42,8 @@ class RunOptions:
 class PairDataset:
     """A table of pairs that is read by the workers of a Dask cluster, never as a whole.
 
-    Give it to ``fit`` of :class:`~pairity.PairSVC`, :class:`~pairity.PairLogistic`,
-    :class:`~pairity.PairRidge` or :class:`~pairity.PairSVR` in the place of pairs, with the name
-    of a column in the place of ``y`` (and of ``sample_weight``), and to
-    :func:`~pairity.distributed.write_predictions`.
-
-    Make one with :meth:`from_parquet` or :meth:`from_dask`.
+    Make one with :meth:`from_parquet` or :meth:`from_dask`; give it to
+    :func:`~pairity.distributed.fit` and :func:`~pairity.distributed.write_predictions`.
     """
 
     def __init__(
@@ -84,17 +75,8 @@ class PairDataset:
             Files, folders or patterns such as ``"pairs/*.parquet"``; workers must be able to read
             them.  They must stay as they are: a file that changes after the dataset was made (its
             size, modification time or footer) is refused, and so is a copy of another time.
-        first, second : str
-            Columns with the ids of the two objects.
-        objects : pandas.DataFrame or path of a Parquet file, optional
-            One row an object: its ids are the index, or the column ``id``.  Without it objects
-            are known by their ids alone, each with one indicator feature.
-        id : str, optional
-            Column of ``objects`` with the ids.
-        features : sequence of str, optional
-            Columns of ``objects`` to use; all others than ``id`` by default.
-        symmetric, antisymmetric : sequence of str
-            Columns of the pairs with group features of the two kinds.
+        first, second, objects, id, features, symmetric, antisymmetric
+            As in :meth:`pairity.Pairs.from_frame`; ``objects`` may be the path of a Parquet file.
         """
         files = [pin(path) for path in find_files(paths)]
         columns = Columns(first, second, tuple(symmetric), tuple(antisymmetric))
@@ -116,7 +98,7 @@ class PairDataset:
     ) -> PairDataset:
         """Pairs in a Dask DataFrame, one row a pair; the rest as in :meth:`from_parquet`."""
         columns = Columns(first, second, tuple(symmetric), tuple(antisymmetric))
-        _refuse_missing(columns, frame)
+        refuse_absent(columns.names, frame.columns, "the Dask DataFrame")
         return cls(frame, columns, *_read_objects(objects, id, features))
 
     def using(
@@ -180,14 +162,20 @@ class PairDataset:
             raise ValueError("got no y; expected the name of a column of the PairDataset.")
         columns = replace(self.columns, target=target, weight=weight)
         if not isinstance(self._source, list):
-            _refuse_missing(columns, self._source)
+            refuse_absent(columns.names, self._source.columns, "the Dask DataFrame")
         return columns
 
-    @contextmanager
-    def client(self) -> Iterator[Any]:
+    def __array__(self, *_: object, **__: object) -> Any:
+        """Refuse: the pairs stay where they are."""
+        raise TypeError(
+            "got a PairDataset where pairs or rows in memory are expected: fit with"
+            " pairity.distributed.fit(model, dataset, target), predict with"
+            " pairity.distributed.write_predictions."
+        )
+
+    def client(self) -> AbstractContextManager[Any]:
         """The client to work with."""
-        with client_for(self.run.client) as client:
-            yield client
+        return client_for(self.run.client)
 
     def parts(self, client: Any, columns: Columns, most_pairs: int | None = None) -> list[Any]:
         """Parts of about equal size, some for each thread of the cluster.
@@ -197,42 +185,36 @@ class PairDataset:
         if not isinstance(self._source, list):
             from dask import delayed
 
-            delayed_part = delayed(FramePart, pure=False)
+            make = delayed(FramePart, pure=False)
             frames = self._source[columns.names].to_delayed()
-            return [delayed_part(number, frame) for number, frame in enumerate(frames)]
+            return [make(number, frame) for number, frame in enumerate(frames)]
+        import pyarrow.parquet as pq
+
         most_pairs = most_pairs or self.run.pairs_per_part
         if most_pairs is not None:
             return list(parquet_parts(self._source, columns.names, most_pairs))
         threads = max(1, sum(client.nthreads().values()))
-        share = -(-self._count_rows() // (_PARTS_PER_THREAD * threads))
+        n_rows = sum(pq.read_metadata(file.path).num_rows for file in self._source)
+        share = -(-n_rows // (_PARTS_PER_THREAD * threads))
         most_pairs = min(_MOST_PAIRS, max(share, _FEWEST_PAIRS))
         return list(parquet_parts(self._source, columns.names, most_pairs, threads))
-
-    def _count_rows(self) -> int:
-        import pyarrow.parquet as pq
-
-        return sum(pq.read_metadata(file.path).num_rows for file in self._source)
 
     def with_objects(self, client: Any) -> PairDataset:
         """The same with its objects known: those that the pairs name, where no table was given."""
         if self.objects is not None:
             return self
         import pandas as pd
-        from dask import delayed
 
-        find = delayed(ids_of, pure=False)
-        parts = self.parts(client, self.columns)
-        found = client.gather(client.compute([find(part, self.columns) for part in parts]))
-        ids = found[0]
-        for other in found[1:]:
-            ids = ids.union(other, sort=False)
+        parts = [(part, self.columns) for part in self.parts(client, self.columns)]
+        each = client.gather(compute_each(client, ids_of, parts))
+        ids = reduce(lambda known, more: known.union(more, sort=False), each)
         try:
             ids = ids.sort_values()
         except TypeError:
             ids = pd.Index(sorted(ids, key=str))
         twin = copy(self)
         twin.ids = ids.to_numpy()
-        twin.objects = sp.csr_array(sp.identity(len(ids), format="csr"))
+        twin.objects = indicators(len(ids))
         return twin
 
     def __repr__(self) -> str:
@@ -257,7 +239,7 @@ def _read_objects(
             raise DataError(f"got {objects}, which is no file; expected a Parquet file.") from None
         except (OSError, ValueError) as error:
             raise DataError(
-                f"got {objects}, which is no whole Parquet file ({str(error)[:120]}); expected one."
+                f"got {objects}, which is no whole Parquet file ({gist(error)}); expected one."
             ) from None
     table, ids = object_table(objects, id_column, features)
     if not len(ids):
@@ -269,12 +251,3 @@ def _read_objects(
             " in or drop the object."
         )
     return table, ids
-
-
-def _refuse_missing(columns: Columns, frame: Any) -> None:
-    missing = [name for name in columns.names if name not in frame.columns]
-    if missing:
-        raise DataError(
-            f"got no column {missing[0]!r} in the Dask DataFrame; expected one of"
-            f" {list(frame.columns)}: check the name."
-        )

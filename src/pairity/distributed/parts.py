@@ -1,33 +1,89 @@
-"""Where pairs lie: row groups of Parquet files, or partitions of a Dask DataFrame."""
+"""Where pairs lie: row groups of Parquet files, or partitions of a Dask DataFrame.
+
+Parquet files are pinned when a dataset is made: every later read is of the same files.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from pairity.distributed.pins import PinnedFile
-from pairity.exceptions import DataError
+from pairity.exceptions import DataError, gist
+from pairity.pairs.from_tables import refuse_absent
 
-__all__ = ["FramePart", "ParquetPart", "Part", "find_files", "parquet_parts"]
+#: A Parquet file ends with its footer, the length of the footer in 4 bytes, and one of these.
+_MARKS = (b"PAR1", b"PARE")
 
 
-class Part(Protocol):
-    """Some pairs, read where they are worked on."""
+@dataclass(frozen=True)
+class PinnedFile:
+    """What a file was when it was looked at first."""
 
-    @property
-    def name(self) -> str:
-        """How to call the part in a message."""
+    path: str
+    size: int
+    modified: int  # nanoseconds
+    footer: str  # checksum of the footer, which describes all columns of all row groups
 
-    def frames(self, columns: list[str]) -> Any:
-        """Pairs of (name of the place, pandas table) of these columns, a piece at a time."""
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """The file, open to be read; one that changed is refused, also if it changes in between."""
+        with _open(self.path) as stream:
+            self._compare(stream)
+            if _checksum_of_footer(stream, self.size) != self.footer:
+                raise self._changed("its footer is another")
+            yield stream
+            self._compare(stream)
+
+    def _compare(self, stream: BinaryIO) -> None:
+        status = os.fstat(stream.fileno())
+        if status.st_size != self.size:
+            raise self._changed(f"it has {status.st_size} bytes, and had {self.size}")
+        if status.st_mtime_ns != self.modified:
+            raise self._changed("its modification time is another")
+
+    def _changed(self, how: str) -> DataError:
+        return DataError(
+            f"got {self.path}, which is not the file that it was when the dataset was made ({how});"
+            " expected files that stay as they are: make the dataset again and start anew."
+        )
+
+
+def pin(path: str) -> PinnedFile:
+    """Look at a file, whether it is a Parquet file or not."""
+    with _open(path) as stream:
+        status = os.fstat(stream.fileno())
+        footer = _checksum_of_footer(stream, status.st_size)
+    return PinnedFile(path, status.st_size, status.st_mtime_ns, footer)
+
+
+def _open(path: str) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise DataError(
+            f"got {path}, which cannot be opened ({error.strerror}); expected a file that stays where"
+            " it is and that all workers can read."
+        ) from None
+
+
+def _checksum_of_footer(stream: BinaryIO, size: int) -> str:
+    stream.seek(max(0, size - 8))
+    ending = stream.read(8)
+    length = int.from_bytes(ending[:4], "little") if ending[4:] in _MARKS else 0
+    stream.seek(max(0, size - 8 - length))
+    checksum = sha256(stream.read(length + 8)).hexdigest()
+    stream.seek(0)
+    return checksum
 
 
 @dataclass(frozen=True)
@@ -40,18 +96,26 @@ class ParquetPart:
     def name(self) -> str:
         """First row group."""
         file, number = self.groups[0]
-        return _place(file.path, number)
+        return f"{file.path}, row group {number}"
 
-    def frames(self, columns: list[str]) -> Any:
-        """Row groups, one at a time."""
+    def frames(self, columns: list[str]) -> Iterator[tuple[str, Any]]:
+        """Row groups, one at a time: what to call each in a message, and its pandas table."""
         import pyarrow.parquet as pq
 
         for file, groups in groupby(self.groups, key=itemgetter(0)):
             with file.open() as stream:
                 content = pq.ParquetFile(stream)
                 for _, number in groups:
-                    place = _place(file.path, number)
-                    yield place, _read_row_group(content, number, columns, place)
+                    place = f"{file.path}, row group {number}"
+                    try:
+                        table = content.read_row_group(number, columns=columns, use_threads=False)
+                        frame = table.to_pandas()
+                    except (OSError, ValueError, KeyError) as error:
+                        raise DataError(
+                            f"got {place}, which cannot be read ({gist(error)}); expected a whole"
+                            " Parquet file: write it again."
+                        ) from None
+                    yield place, frame
 
 
 @dataclass(frozen=True)
@@ -66,15 +130,19 @@ class FramePart:
         """Number of the partition."""
         return f"partition {self.number}"
 
-    def frames(self, columns: list[str]) -> Any:
+    def frames(self, columns: list[str]) -> Iterator[tuple[str, Any]]:
         """The partition as one piece."""
         yield self.name, self.frame[columns]
+
+
+#: Some pairs, read where they are worked on.
+Part = ParquetPart | FramePart
 
 
 def find_files(paths: Any) -> list[str]:
     """Absolute paths of Parquet files that a path, a folder, a pattern or a list of them names."""
     listed = [paths] if isinstance(paths, str | Path) else list(paths)
-    found: list[str] = []
+    files: list[str] = []
     for path in listed:
         text = str(path)
         if Path(text).is_dir():
@@ -85,11 +153,11 @@ def find_files(paths: Any) -> list[str]:
             matches = [text]
         if not matches:
             raise DataError(f"got {text}, which holds no file; expected Parquet files.")
-        found += [os.path.abspath(match) for match in matches]  # workers may be in other folders
-    missing = [path for path in found if not Path(path).is_file()]
+        files += [os.path.abspath(match) for match in matches]  # workers may be in other folders
+    missing = [path for path in files if not Path(path).is_file()]
     if missing:
         raise DataError(f"got {missing[0]}, which is no file; expected a Parquet file.")
-    return found
+    return files
 
 
 def parquet_parts(
@@ -100,35 +168,23 @@ def parquet_parts(
     There are as many parts as it takes to have at most ``most_pairs`` pairs in each, rounded up to
     a multiple (of the threads that share them), but no more than row groups.
     """
-    groups: list[tuple[PinnedFile, int]] = []
-    sizes: list[int] = []
-    for file in files:
-        for number, rows in enumerate(_group_sizes(file, columns)):
-            if rows:
-                groups.append((file, number))
-                sizes.append(rows)
-    if not groups:
+    sized = [
+        ((file, number), rows)
+        for file in files
+        for number, rows in enumerate(_group_sizes(file, columns))
+        if rows
+    ]
+    if not sized:
         raise DataError("got Parquet files without rows; expected pairs.")
-    ends = np.cumsum(sizes)
+    groups, rows = [group for group, _ in sized], np.array([rows for _, rows in sized])
+    ends = np.cumsum(rows)
     wanted = -(-int(ends[-1]) // most_pairs)
     wanted = -(-wanted // multiple_of) * multiple_of
-    middles = ends - np.array(sizes) / 2.0
-    place = np.minimum(middles * wanted / ends[-1], wanted - 1).astype(np.intp)
+    part = np.minimum((ends - rows / 2.0) * wanted / ends[-1], wanted - 1).astype(np.intp)
     return [
-        ParquetPart(tuple(groups[row] for row in np.flatnonzero(place == number)))
-        for number in np.unique(place)
+        ParquetPart(tuple(groups[row] for row in np.flatnonzero(part == number)))
+        for number in np.unique(part)
     ]
-
-
-def _read_row_group(content: Any, number: int, columns: list[str], place: str) -> Any:
-    try:
-        table = content.read_row_group(number, columns=columns, use_threads=False)
-        return table.to_pandas()
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(
-            f"got {place}, which cannot be read ({_short(error)}); expected a whole Parquet file: write"
-            " it again."
-        ) from None
 
 
 def _group_sizes(file: PinnedFile, columns: list[str]) -> list[int]:
@@ -142,25 +198,8 @@ def _group_sizes(file: PinnedFile, columns: list[str]) -> list[int]:
             metadata, names = content.metadata, set(content.schema_arrow.names)
     except (OSError, pa.ArrowException) as error:
         raise DataError(
-            f"got {file.path}, which is no whole Parquet file ({_short(error)}); expected one: write it"
+            f"got {file.path}, which is no whole Parquet file ({gist(error)}); expected one: write it"
             " again."
         ) from None
-    _refuse_missing(columns, names, file.path)
+    refuse_absent(columns, sorted(names), file.path)
     return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
-
-
-def _refuse_missing(columns: list[str], names: set[str], path: str) -> None:
-    missing = [column for column in columns if column not in names]
-    if missing:
-        raise DataError(
-            f"got no column {missing[0]!r} in {path}; expected one of its columns"
-            f" ({', '.join(sorted(names))}): check the name."
-        )
-
-
-def _place(path: str, number: int) -> str:
-    return f"{path}, row group {number}"
-
-
-def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:160]

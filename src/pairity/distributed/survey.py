@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.distributed.cluster import compute_each, hold_on
 from pairity.distributed.columns import Columns, Encoded, encode
+from pairity.distributed.dataset import PairDataset
 from pairity.distributed.parts import Part
 from pairity.exceptions import DataError
-
-__all__ = ["Facts", "join_facts", "survey_part"]
+from pairity.pairs.data import Pairs
 
 #: Distinct labels that are counted; more than this are numbers.
 _MOST_LABELS = 16
+#: Pairs, evenly spread over all parts, that come to this process: scales and landmarks of a kernel
+#: are found on them, and parameters to start with.
+_SAMPLE = 400_000
 
 
 @dataclass(frozen=True)
@@ -52,12 +57,17 @@ def survey_part(
             _refuse_no_numbers(piece, part.name)
         elif columns.target is not None:
             labels.update(piece.target.value_counts().to_dict())
-            _refuse_many_labels(labels, part.name)
+            if len(labels) > _MOST_LABELS:
+                raise DataError(
+                    f"got more than {_MOST_LABELS} different labels in {part.name}; expected two:"
+                    " numbers are for PairRidge or PairSVR."
+                )
         pieces.append(_some(piece, n_sample))
         checksums.append(piece.checksum())
     if columns.weight is None:
         n_counted = n_pairs
-    sample = tuple(_thin(pieces, n_sample))
+    share = -(-n_sample // max(1, len(pieces)))
+    sample = tuple(_some(piece, share) for piece in pieces)
     return Facts(n_pairs, n_counted, ends, labels, sample, (tuple(checksums),))
 
 
@@ -74,11 +84,6 @@ def join_facts(facts: list[Facts]) -> Facts:
         tuple(piece for one in facts for piece in one.sample),
         tuple(part for one in facts for part in one.checksums),
     )
-
-
-def _thin(pieces: list[Encoded], n_sample: int) -> list[Encoded]:
-    share = -(-n_sample // max(1, len(pieces)))
-    return [_some(piece, share) for piece in pieces]
 
 
 def _some(piece: Encoded, n_rows: int) -> Encoded:
@@ -107,9 +112,51 @@ def _refuse_no_numbers(piece: Encoded, place: str) -> None:
         )
 
 
-def _refuse_many_labels(labels: Counter[Any], place: str) -> None:
-    if len(labels) > _MOST_LABELS:
-        raise DataError(
-            f"got more than {_MOST_LABELS} different labels in {place}; expected two: numbers are for"
-            " PairRidge or PairSVR."
+@dataclass(frozen=True)
+class Survey:
+    """A dataset that was read once and found sound."""
+
+    data: PairDataset
+    columns: Columns
+    parts: list[Any]
+    index: Any  # future of the pandas index of ids
+    facts: Facts
+
+    @property
+    def sample(self) -> Pairs:
+        """Some of the pairs, in this process."""
+        pieces = self.facts.sample
+        assert self.data.objects is not None
+        return Pairs(
+            self.data.objects,
+            *(
+                np.concatenate([getattr(piece, name) for piece in pieces])
+                for name in ("first", "second", "symmetric", "antisymmetric")
+            ),
+            ids=self.data.ids,
         )
+
+    def sampled_targets(self, signs: dict[Any, float] | None) -> Any:
+        """Targets of the sample."""
+        values = [piece.target for piece in self.facts.sample]
+        mapped = values if signs is None else [value.map(signs) for value in values]
+        return np.concatenate([value.to_numpy(dtype=np.float64) for value in mapped])
+
+
+def survey(
+    data: PairDataset, client: Any, target: Any, weight: Any, *, odd: bool, numeric: bool
+) -> Survey:
+    """Read everything once; a file, row group or row that cannot be used stops here."""
+    import pandas as pd
+
+    columns = data.with_target(target, weight)
+    data = data.with_objects(client)
+    parts = data.parts(client, columns)
+    index = hold_on(client, pd.Index(data.ids).infer_objects())  # whole numbers are found faster
+    look = partial(survey_part, odd=odd, numeric=numeric)
+    share = -(-_SAMPLE // len(parts))
+    calls = [(part, columns, index, share) for part in parts]
+    facts = join_facts(client.gather(compute_each(client, look, calls)))
+    if not facts.n_counted:
+        raise DataError("got no pair with a weight above 0; expected some.")
+    return Survey(data, columns, parts, index, facts)

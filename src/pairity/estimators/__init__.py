@@ -1,1 +1,43 @@
-"""Estimators: thin public classes in the manner of scikit-learn."""
+"""Estimators and transformers: thin public classes in the manner of scikit-learn."""
+
+from typing import TYPE_CHECKING
+
+from pairity.runtime.lazy import attach
+
+if TYPE_CHECKING:
+    from pairity.estimators.derived_features import DerivedFeatures
+    from pairity.estimators.laplacian import LaplacianPairSVC
+    from pairity.estimators.logistic import PairLogistic
+    from pairity.estimators.object_transformer import ObjectTransformer
+    from pairity.estimators.ridge import PairRidge
+    from pairity.estimators.svc import PairSVC
+    from pairity.estimators.svr import PairSVR
+    from pairity.estimators.transductive import TransductivePairSVC
+    from pairity.estimators.transformer import PairNames
+
+__all__ = [
+    "DerivedFeatures",
+    "LaplacianPairSVC",
+    "ObjectTransformer",
+    "PairLogistic",
+    "PairNames",
+    "PairRidge",
+    "PairSVC",
+    "PairSVR",
+    "TransductivePairSVC",
+]
+
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "DerivedFeatures": "derived_features",
+        "LaplacianPairSVC": "laplacian",
+        "ObjectTransformer": "object_transformer",
+        "PairLogistic": "logistic",
+        "PairNames": "transformer",
+        "PairRidge": "ridge",
+        "PairSVC": "svc",
+        "PairSVR": "svr",
+        "TransductivePairSVC": "transductive",
+    },
+)

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.estimators.classifier import PairClassifier
-from pairity.estimators.semi import read_partly_labelled
-from pairity.estimators.support import SupportVectorMachine, most_steps
-from pairity.graphs.manifold import full_laplacian, pair_laplacian
-from pairity.losses import PiecewiseLinear, hinge
-from pairity.memory import megabytes_of
+from pairity.estimators.machine import PairClassifier, SupportVectorMachine
+from pairity.losses.loss import Vector
 from pairity.operators.blockwise import operator_within
-from pairity.operators.deformed import DeformedOperator
-from pairity.parity import Parity
-from pairity.solvers.certificate import Certificate
-from pairity.solvers.choice import solve
-from pairity.solvers.problem import AnyProblem, Solution, SolverOptions
+from pairity.operators.manifold import DeformedOperator, full_laplacian, pair_laplacian
+from pairity.runtime.memory import megabytes_of
+from pairity.runtime.validation import check_choice, check_count, check_not_negative
+from pairity.solvers.certificate import Certificate, certify
+from pairity.solvers.choices import SMO, Chunking, Solver
+from pairity.solvers.plan import solve
+from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, TrainingSet
 from pairity.solvers.smo import solve_smo
-from pairity.solvers.training import TrainingSet, solved_and_certified
-from pairity.validation import check_choice, check_count, check_not_negative
-
-__all__ = ["LaplacianPairSVC"]
+from pairity.training.fit import HowToFit, fitted_of, lift, prepare, solved_and_certified
+from pairity.training.read import TrainingData
 
 #: Square matrices of doubles over all pairs that a fit holds.
 _MATRICES = 5.0
 
 
+@dataclass(eq=False, repr=False)
 class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
     """Support vector classifier of pairs with manifold regularisation (Belkin and Niyogi).
 
@@ -41,7 +38,7 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
     where L is the normalised Laplacian of a graph over I, *all* training pairs, labelled or not,
     in both orders, and f is without its bias: neighbouring pairs should have similar decisions.
     The graph is mirrored with its pairs, so the swap law holds as before.  The problem is an
-    ordinary machine with a bent kernel (:mod:`pairity.operators.deformed`), held as a dense
+    ordinary machine with a bent kernel (:mod:`pairity.operators.manifold`), held as a dense
     matrix: for thousands of pairs.
 
     Parameters
@@ -58,9 +55,9 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         Neighbours of each node of the graph.
     unlabelled : object
         The value in ``y`` that stands for "no label", as in :class:`~pairity.TransductivePairSVC`.
-    training_set, solver, selection, iterates, shrinking, cache_size, memory_limit, precision, tol,
-    max_iter, class_weight, tie_label, n_symmetric, n_antisymmetric, callback, verbose
-        As in :class:`~pairity.PairSVC`; there is no ``solver="splitting"``.
+    training_set, solver, memory_limit, tol, max_iter, class_weight, tie_label, n_symmetric,
+    n_antisymmetric, callback, verbose
+        As in :class:`~pairity.PairSVC`; the solver is "auto", "smo" or "chunking".
 
     Attributes
     ----------
@@ -74,88 +71,20 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
     >>> from pairity import LaplacianPairSVC, Pairs
     >>> strength = np.array([[3.0], [1.0], [2.0], [0.0]])
     >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
-    >>> model = LaplacianPairSVC("antisymmetric", "linear", n_neighbors=2)
+    >>> model = LaplacianPairSVC("antisymmetric", kernel="linear", n_neighbors=2)
     >>> model.fit(pairs, [1, 0, 0, -1]).predict(pairs)
     array([ 1, -1,  1, -1])
     """
 
+    _: KW_ONLY
+    manifold: float = 100.0
+    graph: Any = "pairs"
+    n_neighbors: int = 6
+    unlabelled: Any = 0
+
     #: A bent kernel has no tensor form to split.
-    _solvers = ("auto", "smo", "chunking")
-
-    def __init__(
-        self,
-        symmetry: str = "symmetric",
-        kernel: Any = "gaussian",
-        C: float = 1.0,
-        *,
-        manifold: float = 100.0,
-        graph: Any = "pairs",
-        n_neighbors: int = 6,
-        unlabelled: Any = 0,
-        training_set: str = "halved",
-        solver: str = "auto",
-        selection: str = "second_order",
-        iterates: str = "mirrored",
-        shrinking: bool = True,
-        cache_size: float = 200.0,
-        memory_limit: float | None = None,
-        precision: str = "mixed",
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        class_weight: Any = None,
-        tie_label: Any = None,
-        n_symmetric: int = 0,
-        n_antisymmetric: int = 0,
-        callback: Callable[..., object] | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.symmetry = symmetry
-        self.kernel = kernel
-        self.C = C
-        self.manifold = manifold
-        self.graph = graph
-        self.n_neighbors = n_neighbors
-        self.unlabelled = unlabelled
-        self.training_set = training_set
-        self.solver = solver
-        self.selection = selection
-        self.iterates = iterates
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.memory_limit = memory_limit
-        self.precision = precision
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.tie_label = tie_label
-        self.n_symmetric = n_symmetric
-        self.n_antisymmetric = n_antisymmetric
-        self.callback = callback
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LaplacianPairSVC:
-        """Fit to pairs some of which have labels.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Labels of any two values, and ``unlabelled`` where there is none.
-        sample_weight : array-like of shape (n,), optional
-            Factor on C for each labelled row.
-        """
-        self._check_parameters()
-        rows = read_partly_labelled(self, X, y, sample_weight)
-        on_i = self.training_set == "full" and self.iterates != "mirrored"
-        self._refuse_too_many(len(rows.pairs), 2 if on_i and rows.parity is not None else 1)
-        self.classes_ = rows.classes
-        self._labelled: NDArray[np.intp] = np.flatnonzero(~rows.unlabelled)
-        chosen = self._labelled
-        loss = hinge(rows.signs[chosen], float(self.C) * rows.weights[chosen])
-        self._solve(rows.pairs, loss, rows.parity)
-        del self._labelled
-        return self
+    _solvers: ClassVar[tuple[type[Solver], ...]] = (SMO, Chunking)
+    _remedy: ClassVar[str] = "raise max_iter or tol, lower C or manifold, or scale the features"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -163,6 +92,22 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         check_count(self.n_neighbors, "n_neighbors")
         if isinstance(self.graph, str):
             check_choice(self.graph, "graph", ("pairs", "objects"))
+
+    def _fit(self, data: TrainingData) -> LaplacianPairSVC:
+        assert data.unlabelled is not None
+        how = self._how_to_fit(len(data))
+        labelled = np.flatnonzero(~data.unlabelled)
+        loss = self._recipe().of(data.targets[labelled], data.weights[labelled])
+        options = how.options_on_both_orders(data.parity)
+        self._refuse_too_many(len(data), 1 if options is None else 2)
+        # the penalty is on the function without its bias, and depends on the features' mean
+        bias_is_free = float(self.manifold) == 0.0
+        training = prepare(data, loss, self.kernel, how, bias_is_free=bias_is_free)
+        if options is None:
+            found = self._train(training, labelled, how)
+        else:
+            found = self._train_on_both_orders(training, labelled, options)
+        return self._keep(data, fitted_of(training, *found, full=how.full), how)
 
     def _refuse_too_many(self, n: int, orders: int) -> None:
         side = orders * n
@@ -173,32 +118,31 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
                 "fewer unlabelled pairs or a larger memory_limit",
             )
 
-    def _train(self, data: TrainingSet[PiecewiseLinear]) -> tuple[Solution, Certificate]:
-        """Bend the kernel, solve on the labelled rows, spread over all rows."""
-        options = self._options(most_steps(len(data.pairs)))
-        full = self.training_set == "full" and data.parity is not None
-        if full and self.iterates != "mirrored":
-            return self._train_on_both_orders(data, options)
+    def _train(
+        self, data: TrainingSet[Any], labelled: NDArray[np.intp], how: HowToFit
+    ) -> tuple[Solution, Certificate]:
+        """Bend the kernel, solve on the labelled rows of J, spread over all rows."""
         graph = data.pairs, data.parity, self.graph, int(self.n_neighbors)
         # f_I' L_I f_I / |I| = f_J' L_J f_J / |J|
         operator = DeformedOperator(
             operator_within(data.projected, data.pairs, self._budget),
             (float(self.manifold) / len(data.pairs)) * pair_laplacian(*graph),
-            self._labelled,
+            labelled,
         )
-        factor = 1.0 if data.parity is None else 2.0
-        loss = data.loss.times(factor)
-        problem = AnyProblem(operator, loss, data.parity is not Parity.ODD)
+        problem = AnyProblem(operator, data.halved_loss, data.has_bias)
         solution, certificate = solved_and_certified(
-            problem, lambda *args: solve(args[0], self.solver, *args[1:]), options
+            problem,
+            lambda problem, *rest: solve(problem, how.solver, *rest),
+            how.options,
+            certified=_certified(problem, how.options.tol),
         )
         theta = operator.coefficients(solution.theta)
-        if full and data.parity is not None:
-            theta = np.concatenate([theta, data.parity.sign * theta]) / 2.0
+        if how.full and data.parity is not None:
+            theta = lift(theta, data.parity.sign)
         return replace(solution, theta=theta), certificate
 
     def _train_on_both_orders(
-        self, data: TrainingSet[PiecewiseLinear], options: SolverOptions
+        self, data: TrainingSet[Any], labelled: NDArray[np.intp], options: SolverOptions
     ) -> tuple[Solution, Certificate]:
         """The same on I, with iterates that are averaged with their mirror images, or free."""
         assert data.parity is not None
@@ -207,11 +151,17 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         operator = DeformedOperator(
             operator_within(data.kernel, both, self._budget),
             (float(self.manifold) / len(both)) * full_laplacian(*graph),
-            np.concatenate([self._labelled, self._labelled + n]),
+            np.concatenate([labelled, labelled + n]),
         )
         problem = AnyProblem(operator, data.loss.with_mirrored(data.parity.sign), True)
-        sign = data.parity.sign if self.iterates == "averaged" else 0.0
         solution, certificate = solved_and_certified(
-            problem, solve_smo, replace(options, mirror_sign=sign)
+            problem, solve_smo, options, certified=_certified(problem, options.tol)
         )
         return replace(solution, theta=operator.coefficients(solution.theta)), certificate
+
+
+def _certified(problem: Problem, tol: float) -> Callable[[Vector], Certificate]:
+    """Certificates that count what the coefficients of the plain kernel lose in rounding."""
+    operator = problem.operator
+    assert isinstance(operator, DeformedOperator)
+    return lambda theta: certify(problem, theta, tol, operator.lost(theta))

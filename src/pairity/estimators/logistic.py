@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
-import numpy as np
-
-from pairity.distributed.dataset import PairDataset
-from pairity.estimators.classifier import PairClassifier
-from pairity.estimators.from_dataset import fit_from_dataset
-from pairity.estimators.two_labels import TwoProbabilities
-from pairity.losses import Logistic
-from pairity.losses.compact import LossRecipe
-from pairity.solvers.certificate import Certificate
-from pairity.solvers.newton import solve_newton
-from pairity.solvers.problem import Solution
-from pairity.solvers.training import TrainingSet, train_halved
-from pairity.validation import check_strength
-
-__all__ = ["PairLogistic"]
+from pairity.estimators.machine import MOST_NEWTON_STEPS, PairClassifier, TwoProbabilities
+from pairity.losses.smoothed import LossRecipe
+from pairity.runtime.validation import check_strength
+from pairity.solvers.choices import SMOOTH, Solver
 
 
+@dataclass(eq=False, repr=False)
 class PairLogistic(TwoProbabilities, PairClassifier):
     """Kernel logistic regression of pairs: probabilities that obey the swap law exactly.
 
@@ -48,7 +38,7 @@ class PairLogistic(TwoProbabilities, PairClassifier):
         Weight of the loss on the full set I; the halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Whether coefficients are given on J, or on the rows followed by their mirror images.
-    solver : {"auto", "newton", "low_rank"}
+    solver : {"auto", "newton", "low_rank"} or an object of pairity.solvers
         "newton" is Newton's method on dual variables: up to 5,000 pairs its systems are
         factored, from there on solved by conjugate gradients.  "low_rank" is Newton's method on
         the parameters of few object features, as in :class:`~pairity.PairSVC`; "auto" takes it
@@ -64,16 +54,8 @@ class PairLogistic(TwoProbabilities, PairClassifier):
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
     tie_label : object
         Label predicted where the decision is exactly 0, as in :class:`~pairity.PairSVC`.
-    n_symmetric, n_antisymmetric : int
-        Numbers of group feature columns, when plain rows are given instead of
-        :class:`~pairity.Pairs`.
-    warm_start : bool
-        Start from the last solution when :meth:`fit` is called again with as many rows.
-    callback : callable
-        Called with an :class:`~pairity.solvers.problem.Iterate` after every Newton step; returning
-        something true stops the fit.
-    verbose : bool
-        Say what is done, and how far it is, on standard error.
+    n_symmetric, n_antisymmetric, warm_start, callback, verbose
+        As in :class:`~pairity.PairSVC`; steps are those of Newton's method.
 
     Attributes
     ----------
@@ -88,82 +70,25 @@ class PairLogistic(TwoProbabilities, PairClassifier):
     >>> from pairity import PairLogistic, Pairs
     >>> strength = np.array([[3.0], [1.0], [2.0], [0.0]])
     >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
-    >>> model = PairLogistic("antisymmetric", "linear").fit(pairs, [1, -1, 1, -1])
+    >>> model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, [1, -1, 1, -1])
     >>> model.predict_proba(Pairs(strength, first=[0, 3, 1], second=[3, 0, 1])).round(3)
     array([[0.054, 0.946],
            [0.946, 0.054],
            [0.5  , 0.5  ]])
     """
 
-    _solvers = ("auto", "newton", "low_rank")
+    _: KW_ONLY
+    C: float = 1.0
+    warm_start: bool = False
 
-    def __init__(
-        self,
-        symmetry: str = "symmetric",
-        kernel: Any = "gaussian",
-        C: float = 1.0,
-        *,
-        training_set: str = "halved",
-        solver: str = "auto",
-        memory_limit: float | None = None,
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        class_weight: Any = None,
-        tie_label: Any = None,
-        n_symmetric: int = 0,
-        n_antisymmetric: int = 0,
-        warm_start: bool = False,
-        callback: Callable[..., object] | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.symmetry = symmetry
-        self.kernel = kernel
-        self.C = C
-        self.training_set = training_set
-        self.solver = solver
-        self.memory_limit = memory_limit
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.tie_label = tie_label
-        self.n_symmetric = n_symmetric
-        self.n_antisymmetric = n_antisymmetric
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PairLogistic:
-        """Fit to labelled pairs.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Labels of any two values.  In the antisymmetric case one value is enough (rows
-            written winner first).
-        sample_weight : array-like of shape (n,), optional
-            Factor on C for each row, that is each unordered pair.
-        """
-        if isinstance(X, PairDataset):
-            recipe = LossRecipe("logistic", float(self.C))
-            return fit_from_dataset(self, X, y, sample_weight, recipe)
-        pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
-        counted = np.flatnonzero(weights > 0)
-        loss = Logistic(signs[counted], float(self.C) * weights[counted])
-        self._solve(pairs[counted], loss, parity)
-        self._renumber(counted, len(pairs))
-        return self
+    _solvers: ClassVar[tuple[type[Solver], ...]] = SMOOTH
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_strength(self.C, "C")
 
-    def _train(self, data: TrainingSet[Logistic]) -> tuple[Solution, Certificate]:
-        return train_halved(
-            data,
-            solve_newton,
-            full=self.training_set == "full",
-            options=self._options(200),
-            start=self._start(len(data.pairs)),
-        )
+    def _recipe(self) -> LossRecipe:
+        return LossRecipe("logistic", float(self.C))
+
+    def _most_steps(self, n_pairs: int) -> int:
+        return MOST_NEWTON_STEPS

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
-from pairity.distributed.dataset import PairDataset
-from pairity.estimators.classifier import PairClassifier
-from pairity.estimators.from_dataset import fit_from_dataset
-from pairity.estimators.support import SupportVectorMachine
-from pairity.losses import hinge
-from pairity.losses.compact import LossRecipe
-
-__all__ = ["PairSVC"]
+from pairity.estimators.machine import PairClassifier, SupportVectorMachine
 
 
+@dataclass(eq=False, repr=False)
 class PairSVC(PairClassifier, SupportVectorMachine):
     """Support vector classifier of pairs, exactly symmetric or antisymmetric under a swap.
 
@@ -41,7 +34,9 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting", "low_rank"}
+    solver : {"auto", "smo", "chunking", "splitting", "low_rank"} or an object of pairity.solvers
+        An object carries options of its own, as in
+        :class:`~pairity.solvers.SMO` ``(selection="first_order")``; a name stands for the defaults.
         "smo" is sequential minimal optimisation, "chunking" works on thousands of pairs at a
         time, "splitting" on the grid of all pairs of objects (tensor-like kernels).  "low_rank"
         is for kernels of few object features phi: it finds ``f(a, b) = phi_a' W phi_b`` and
@@ -50,21 +45,9 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         :class:`~pairity.kernels.Nystroem` (with a symmetry and without a callback), else chooses
         among the others by size, density, kernel and memory, and says so when verbose.  All
         others reach the same certificate.
-    selection : {"second_order", "first_order"}
-        Working-set rule: largest decrease, or the maximal violating pair (26).
-    iterates : {"mirrored", "averaged", "free"}
-        On the full set: keep every iterate mirrored (Theorem 3), average it with its mirror
-        image (Remark 6), or neither.
-    shrinking : bool
-        Set variables aside that sit firmly on a bound.
-    cache_size : float
-        Megabytes for kernel rows of "smo".
     memory_limit : float, optional
         Megabytes that a fit may use; a share of what is free by default.  A cheaper way is
         taken, or the fit refused, rather than exceed it.
-    precision : {"mixed", "double"}
-        "mixed" lets "splitting" work in single precision; the finish is in double precision
-        either way.
     tol : float
         Largest violation of the KKT conditions allowed, as in scikit-learn's SVC; of "low_rank"
         the largest duality gap, relative to the objective.
@@ -117,72 +100,10 @@ class PairSVC(PairClassifier, SupportVectorMachine):
     >>> from pairity import Pairs, PairSVC
     >>> strength = np.array([[3.0], [1.0], [2.0], [0.0]])
     >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
-    >>> model = PairSVC(symmetry="antisymmetric", kernel="linear").fit(pairs, [1, -1, 1, -1])
+    >>> model = PairSVC("antisymmetric", kernel="linear").fit(pairs, [1, -1, 1, -1])
     >>> model.predict(Pairs(strength, first=[0, 3, 1], second=[3, 0, 1]))
     array([ 1, -1,  0])
     """
 
-    def __init__(
-        self,
-        symmetry: str = "symmetric",
-        kernel: Any = "gaussian",
-        C: float = 1.0,
-        *,
-        training_set: str = "halved",
-        solver: str = "auto",
-        selection: str = "second_order",
-        iterates: str = "mirrored",
-        shrinking: bool = True,
-        cache_size: float = 200.0,
-        memory_limit: float | None = None,
-        precision: str = "mixed",
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        class_weight: Any = None,
-        tie_label: Any = None,
-        n_symmetric: int = 0,
-        n_antisymmetric: int = 0,
-        warm_start: bool = False,
-        callback: Callable[..., object] | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.symmetry = symmetry
-        self.kernel = kernel
-        self.C = C
-        self.training_set = training_set
-        self.solver = solver
-        self.selection = selection
-        self.iterates = iterates
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.memory_limit = memory_limit
-        self.precision = precision
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.tie_label = tie_label
-        self.n_symmetric = n_symmetric
-        self.n_antisymmetric = n_antisymmetric
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PairSVC:
-        """Fit to labelled pairs.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Labels of any two values.  In the antisymmetric case one value is enough (rows
-            written winner first).
-        sample_weight : array-like of shape (n,), optional
-            Factor on C for each row, that is each unordered pair.
-        """
-        if isinstance(X, PairDataset):
-            recipe = LossRecipe("hinge", float(self.C))
-            return fit_from_dataset(self, X, y, sample_weight, recipe)
-        pairs, signs, weights, parity = self._read_training(X, y, sample_weight)
-        self._solve(pairs, hinge(signs, float(self.C) * weights), parity)
-        return self
+    _: KW_ONLY
+    warm_start: bool = False

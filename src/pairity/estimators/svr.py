@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
-from pairity.distributed.dataset import PairDataset
-from pairity.estimators.from_dataset import fit_from_dataset
-from pairity.estimators.regressor import PairRegressor
-from pairity.estimators.support import SupportVectorMachine
-from pairity.losses import epsilon_insensitive
-from pairity.losses.compact import LossRecipe
-from pairity.validation import check_not_negative
-
-__all__ = ["PairSVR"]
+from pairity.estimators.machine import PairRegressor, SupportVectorMachine
+from pairity.losses.smoothed import LossRecipe
+from pairity.runtime.validation import check_not_negative
 
 
+@dataclass(eq=False, repr=False)
 class PairSVR(PairRegressor, SupportVectorMachine):
     """Support vector regression of pairs, exactly symmetric or antisymmetric under a swap.
 
@@ -46,24 +40,16 @@ class PairSVR(PairRegressor, SupportVectorMachine):
         Errors up to this cost nothing; 0 is the absolute error.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting", "low_rank"}
+    solver : {"auto", "smo", "chunking", "splitting", "low_rank"} or an object of pairity.solvers
         As in :class:`~pairity.PairSVC`; pairs that were observed with several different targets
         are not for "splitting", which then leaves all the work to "chunking".
-    selection, iterates, shrinking, cache_size, memory_limit, precision, max_iter
+    memory_limit, max_iter
         As in :class:`~pairity.PairSVC`.
     tol : float
         Largest violation of the KKT conditions allowed, in units of the targets; of "low_rank"
         the largest duality gap, relative to the objective.
-    n_symmetric, n_antisymmetric : int
-        Numbers of group feature columns, when plain rows ``[x_a | x_ab | x~_ab | x_b]`` are
-        given instead of :class:`~pairity.Pairs`.
-    warm_start : bool
-        Start from the last solution when :meth:`fit` is called again with as many rows.
-    callback : callable
-        Called with an :class:`~pairity.solvers.problem.Iterate` after every step; returning
-        something true stops the fit.
-    verbose : bool
-        Say what is done, and how far it is, on standard error.
+    n_symmetric, n_antisymmetric, warm_start, callback, verbose
+        As in :class:`~pairity.PairSVC`.
 
     Attributes
     ----------
@@ -91,73 +77,17 @@ class PairSVR(PairRegressor, SupportVectorMachine):
     >>> strength = np.array([[3.0], [1.0], [2.0], [0.0]])
     >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
     >>> margin = [2.0, -1.0, 2.0, -3.0]
-    >>> model = PairSVR("antisymmetric", "linear", C=10.0, epsilon=0.0).fit(pairs, margin)
+    >>> model = PairSVR("antisymmetric", kernel="linear", C=10.0, epsilon=0.0).fit(pairs, margin)
     >>> model.predict(Pairs(strength, first=[0, 2, 1], second=[2, 0, 1])).round(3)
     array([ 1., -1.,  0.])
     """
 
-    def __init__(
-        self,
-        symmetry: str = "symmetric",
-        kernel: Any = "gaussian",
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        *,
-        training_set: str = "halved",
-        solver: str = "auto",
-        selection: str = "second_order",
-        iterates: str = "mirrored",
-        shrinking: bool = True,
-        cache_size: float = 200.0,
-        memory_limit: float | None = None,
-        precision: str = "mixed",
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        n_symmetric: int = 0,
-        n_antisymmetric: int = 0,
-        warm_start: bool = False,
-        callback: Callable[..., object] | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.symmetry = symmetry
-        self.kernel = kernel
-        self.C = C
-        self.epsilon = epsilon
-        self.training_set = training_set
-        self.solver = solver
-        self.selection = selection
-        self.iterates = iterates
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.memory_limit = memory_limit
-        self.precision = precision
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_symmetric = n_symmetric
-        self.n_antisymmetric = n_antisymmetric
-        self.warm_start = warm_start
-        self.callback = callback
-        self.verbose = verbose
+    _: KW_ONLY
+    epsilon: float = 0.1
+    warm_start: bool = False
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PairSVR:
-        """Fit to pairs with real targets.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Targets.  In the antisymmetric case the target of (a, a) can only be 0.
-        sample_weight : array-like of shape (n,), optional
-            Factor on C for each row, that is each unordered pair.
-        """
-        if isinstance(X, PairDataset):
-            recipe = LossRecipe("epsilon", float(self.C), float(self.epsilon))
-            return fit_from_dataset(self, X, y, sample_weight, recipe)
-        pairs, targets, weights, parity = self._read_training(X, y, sample_weight)
-        loss = epsilon_insensitive(targets, float(self.C) * weights, float(self.epsilon))
-        self._solve(pairs, loss, parity)
-        return self
+    def _recipe(self) -> LossRecipe:
+        return LossRecipe("epsilon", float(self.C), float(self.epsilon))
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+import warnings
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.estimators.classifier import PairClassifier
-from pairity.estimators.labels import label_decisions
-from pairity.estimators.semi import read_partly_labelled
-from pairity.estimators.support import SupportVectorMachine, most_steps
-from pairity.losses import PiecewiseLinear, hinge
+from pairity.estimators.machine import PairClassifier, SupportVectorMachine
+from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
+from pairity.losses.piecewise import PiecewiseLinear, hinge
 from pairity.operators.blockwise import operator_within
-from pairity.parity import Parity
-from pairity.progress import say
-from pairity.solvers.certificate import Certificate, certify
-from pairity.solvers.choice import SOLVERS, solve
-from pairity.solvers.problem import Problem, Solution, SolverOptions
-from pairity.solvers.switching import Switch, Switching, initial_labels, losses_of
-from pairity.solvers.training import TrainingSet, train
-from pairity.validation import check_count, check_not_negative, check_strength
-
-__all__ = ["TransductivePairSVC"]
+from pairity.pairs.parity import Parity, halved_weight
+from pairity.runtime.progress import say
+from pairity.runtime.validation import check_count, check_not_negative, check_strength
+from pairity.solvers.certificate import certify
+from pairity.solvers.choices import SMO, Chunking, Solver, Splitting
+from pairity.solvers.plan import near, solve
+from pairity.solvers.problem import TrainingSet
+from pairity.solvers.switching import Steps, Switch, Switching, initial_labels, losses_of
+from pairity.training.fit import HowToFit, fitted_of, lift, prepare, train
+from pairity.training.labels import label_decisions
+from pairity.training.read import TrainingData
 
 Vector = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class TransductivePairSVC(PairClassifier, SupportVectorMachine):
     """Support vector classifier of pairs that also uses pairs without a label.
 
@@ -60,8 +60,8 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
         The value in ``y`` that stands for "no label": 0 by default, between the labels -1 and +1
         of a loss and a win.  For labels 0 and 1 choose another, such as -1 (as scikit-learn's
         semi-supervised estimators do) or NaN.
-    training_set, solver, selection, iterates, shrinking, cache_size, memory_limit, precision, tol,
-    max_iter, class_weight, tie_label, n_symmetric, n_antisymmetric, callback, verbose
+    training_set, solver, memory_limit, tol, max_iter, class_weight, tie_label, n_symmetric,
+    n_antisymmetric, callback, verbose
         As in :class:`~pairity.PairSVC`; class weights count for labelled pairs alone, and the
         callback gets a :class:`~pairity.solvers.switching.Switch` after every round.
 
@@ -84,90 +84,21 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
     >>> from pairity import Pairs, TransductivePairSVC
     >>> strength = np.array([[3.0], [1.0], [2.0], [0.0]])
     >>> pairs = Pairs(strength, first=[0, 1, 2, 3], second=[1, 2, 3, 0])
-    >>> model = TransductivePairSVC("antisymmetric", "linear").fit(pairs, [1, 0, 0, -1])
+    >>> model = TransductivePairSVC("antisymmetric", kernel="linear").fit(pairs, [1, 0, 0, -1])
     >>> model.transduction_
     array([ 1, -1,  1, -1])
     """
 
-    def __init__(
-        self,
-        symmetry: str = "symmetric",
-        kernel: Any = "gaussian",
-        C: float = 1.0,
-        *,
-        C_unlabelled: float | None = None,
-        max_switches: int | None = None,
-        positive_fraction: float | None = None,
-        annealing: int = 6,
-        unlabelled: Any = 0,
-        training_set: str = "halved",
-        solver: str = "auto",
-        selection: str = "second_order",
-        iterates: str = "mirrored",
-        shrinking: bool = True,
-        cache_size: float = 200.0,
-        memory_limit: float | None = None,
-        precision: str = "mixed",
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        class_weight: Any = None,
-        tie_label: Any = None,
-        n_symmetric: int = 0,
-        n_antisymmetric: int = 0,
-        callback: Callable[..., object] | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.symmetry = symmetry
-        self.kernel = kernel
-        self.C = C
-        self.C_unlabelled = C_unlabelled
-        self.max_switches = max_switches
-        self.positive_fraction = positive_fraction
-        self.annealing = annealing
-        self.unlabelled = unlabelled
-        self.training_set = training_set
-        self.solver = solver
-        self.selection = selection
-        self.iterates = iterates
-        self.shrinking = shrinking
-        self.cache_size = cache_size
-        self.memory_limit = memory_limit
-        self.precision = precision
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.tie_label = tie_label
-        self.n_symmetric = n_symmetric
-        self.n_antisymmetric = n_antisymmetric
-        self.callback = callback
-        self.verbose = verbose
+    _: KW_ONLY
+    C_unlabelled: float | None = None
+    max_switches: int | None = None
+    positive_fraction: float | None = None
+    annealing: int = 6
+    unlabelled: Any = 0
 
-    #: Every round starts from the last solution; fits themselves start anew.
-    warm_start = False
     #: The callback watches rounds, which all solvers have.
-    _watches_steps = False
-    _solvers = SOLVERS
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TransductivePairSVC:
-        """Fit to pairs some of which have labels.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Labels of any two values, and ``unlabelled`` where there is none.
-        sample_weight : array-like of shape (n,), optional
-            Factor on the penalty of each row.
-        """
-        self._check_parameters()
-        rows = read_partly_labelled(self, X, y, sample_weight)
-        self.classes_ = rows.classes
-        self._unlabelled, self._weights = rows.unlabelled, rows.weights
-        loss = hinge(np.where(rows.unlabelled, 1.0, rows.signs), rows.weights)
-        self._solve(rows.pairs, loss, rows.parity)
-        del self._unlabelled, self._weights
-        return self
+    _watches_steps: ClassVar[bool] = False
+    _solvers: ClassVar[tuple[type[Solver], ...]] = (SMO, Chunking, Splitting)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -184,37 +115,47 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
                     " number: a pair and its swap are switched together (Theorem 4)."
                 )
 
-    def _train(self, data: TrainingSet[PiecewiseLinear]) -> tuple[Solution, Certificate]:
+    def _fit(self, data: TrainingData) -> TransductivePairSVC:
         """Choose the labels on J, then train on J or I with them."""
-        options = replace(self._options(most_steps(len(data.pairs))), callback=None, report=None)
-        problem = data.halved()
-        unlabelled = self._unlabelled
-        start, labels = self._supervised(data, problem, options)
+        assert data.unlabelled is not None
+        how = self._how_to_fit(len(data))
+        how = replace(how, options=replace(how.options, callback=None, report=None))
+        unlabelled, weights = data.unlabelled, data.weights
+        loss = hinge(np.where(unlabelled, 1.0, data.targets), weights)
+        training = prepare(data, loss, self.kernel, how)
+        start, labels = self._supervised(training, unlabelled, how)
         penalty = float(self.C if self.C_unlabelled is None else self.C_unlabelled)
-        factor = 1.0 if data.parity is None else 2.0
+        quiet, steps = replace(how.options, say=None), Steps(how.options.max_iter)
         switching = Switching(
-            problem=problem,
+            problem=training.halved(),
             unlabelled=unlabelled,
-            weights=factor * np.where(unlabelled, 1.0, float(self.C)) * self._weights,
+            weights=halved_weight(data.parity) * np.where(unlabelled, 1.0, float(self.C)) * weights,
             most_switches=self._switches_on_j(data.parity),
-            solve=self._solve_quietly,
-            options=options,
+            solve=lambda problem, options, start: solve(problem, how.solver, options, start),
+            options=quiet,
+            steps=steps,
             watch=self._watch,
         )
         labels, theta, self.history_ = self._descend(switching, labels, penalty, start)
         self.transduction_ = label_decisions(labels, self.classes_, self.tie_label)
-        weights = np.where(unlabelled, penalty, float(self.C)) * self._weights
-        final = replace(data, loss=losses_of(labels, weights))
-        full = self.training_set == "full"
-        if full and data.parity is not None:
-            theta = np.concatenate([theta, data.parity.sign * theta]) / 2.0
-        return train(
-            final,
-            full=full,
-            solver="chunking" if self.solver in ("auto", "splitting") else self.solver,
-            iterates=self.iterates,
-            options=options,
-            start=theta,
+        strengths = np.where(unlabelled, penalty, float(self.C)) * weights
+        final = replace(training, loss=losses_of(labels, strengths))
+        if how.full and data.parity is not None:
+            theta = lift(theta, data.parity.sign)
+        found = train(final, replace(how, solver=near(how.solver)), theta)
+        self._keep(data, fitted_of(final, *found, full=how.full), how)
+        if steps.are_used_up and self.certificate_.holds:
+            self._warn_of_labels(how.options.max_iter)
+        return self
+
+    def _warn_of_labels(self, max_iter: int) -> None:
+        """Say that the machine is the best for its labels, but others may be better."""
+        warnings.warn(
+            f"{type(self).__name__} chose labels until max_iter={max_iter} steps were used up: others"
+            f" may have a lower objective. For these labels it is {self.certificate_.primal:.6g} with"
+            f" a duality gap of {self.certificate_.gap:.3g}; {self._remedy}.",
+            ConvergenceWarning,
+            stacklevel=levels_to_the_caller(),
         )
 
     def _descend(
@@ -233,27 +174,26 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
         return found, solution.theta, history + plain
 
     def _supervised(
-        self, data: TrainingSet[PiecewiseLinear], problem: Problem, options: SolverOptions
+        self, data: TrainingSet[PiecewiseLinear], unlabelled: NDArray[np.bool_], how: HowToFit
     ) -> tuple[Vector, Vector]:
         """Dual variables on J from labelled rows alone, and labels of all rows."""
-        labelled = np.flatnonzero(~self._unlabelled)
+        labelled = np.flatnonzero(~unlabelled)
         loss = data.loss.take(labelled).times(float(self.C))
         small = replace(data, pairs=data.pairs[labelled], loss=loss).halved()
-        solution = solve(small, self.solver, options)
-        bias = certify(small, solution.theta, options.tol).bias
-        operator = operator_within(data.projected, data.pairs, options.budget, small.operator.left)
+        solution = solve(small, how.solver, how.options)
+        bias = certify(small, solution.theta, how.options.tol).bias
+        operator = operator_within(data.projected, data.pairs, self._budget, small.operator.left)
         outputs = operator.product(solution.theta) + bias
         labels = data.loss.above.copy()
-        n_positive = self._n_positive(data.parity, labels[labelled])
-        labels[self._unlabelled] = initial_labels(outputs[self._unlabelled], n_positive)
+        n_positive = self._n_positive(data.parity, labels[labelled], int(unlabelled.sum()))
+        labels[unlabelled] = initial_labels(outputs[unlabelled], n_positive)
         theta = np.zeros(len(labels))
         theta[labelled] = solution.theta
         return theta, labels
 
-    def _n_positive(self, parity: Parity | None, known: Vector) -> int | None:
-        """How many unlabelled rows are positive; None where the law decides."""
+    def _n_positive(self, parity: Parity | None, known: Vector, n: int) -> int | None:
+        """How many of the n unlabelled rows are positive; None where the law decides."""
         r = self.positive_fraction
-        n = int(np.count_nonzero(self._unlabelled))
         if parity is Parity.ODD:
             if r is not None and r != 0.5:
                 raise ValueError(
@@ -276,11 +216,6 @@ class TransductivePairSVC(PairClassifier, SupportVectorMachine):
         if self.max_switches is None:
             return np.inf
         return self.max_switches / 2 if parity is Parity.EVEN else float(self.max_switches)
-
-    def _solve_quietly(
-        self, problem: Problem, options: SolverOptions, start: Vector | None
-    ) -> Solution:
-        return solve(problem, self.solver, replace(options, say=None), start)
 
     def _watch(self, record: Switch) -> None:
         if self.verbose:

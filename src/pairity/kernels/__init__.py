@@ -19,34 +19,33 @@ construction it acts on objects.  To add a kernel, write its ``formula`` over at
 rows, diagonal, class and fast products follow.
 """
 
-from pairity.graphs.neighbours import with_neighbour_means
-from pairity.kernels.algebra import Kernel
-from pairity.kernels.constructions import (
-    Additive,
-    Balanced,
-    Bilinear,
-    DirectSum,
-    MetricLearning,
-    OrderInvariant,
-    Product,
-    SkewBalanced,
-    Tensor,
-    TensorMetric,
-)
-from pairity.kernels.diffusion import Diffusion
-from pairity.kernels.elementary import (
-    Callable,
-    Gaussian,
-    Linear,
-    Polynomial,
-    Precomputed,
-)
-from pairity.kernels.identity import Identity
-from pairity.kernels.mixed import Mixed
-from pairity.kernels.nystroem import Nystroem, approximation_errors
-from pairity.kernels.of_derived import Derived
-from pairity.kernels.reflection import EvenPart, OddPart
-from pairity.kernels.standardized import Standardized
+from typing import TYPE_CHECKING
+
+from pairity.runtime.lazy import attach
+
+if TYPE_CHECKING:
+    from pairity.kernels.algebra import Kernel
+    from pairity.kernels.constructions import (
+        Additive,
+        Balanced,
+        Bilinear,
+        DirectSum,
+        MetricLearning,
+        Mixed,
+        OrderInvariant,
+        Product,
+        SkewBalanced,
+        Tensor,
+        TensorMetric,
+    )
+    from pairity.kernels.diffusion import Diffusion
+    from pairity.kernels.elementary import Callable, Gaussian, Linear, Polynomial, Precomputed
+    from pairity.kernels.identity import Identity
+    from pairity.kernels.nystroem import Nystroem, approximation_errors
+    from pairity.kernels.of_derived import Derived
+    from pairity.kernels.reflection import EvenPart, OddPart
+    from pairity.kernels.standardized import Standardized
+    from pairity.pairs.neighbours import with_neighbour_means
 
 __all__ = [
     "Additive",
@@ -76,3 +75,35 @@ __all__ = [
     "approximation_errors",
     "with_neighbour_means",
 ]
+
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "Additive": "constructions",
+        "Balanced": "constructions",
+        "Bilinear": "constructions",
+        "Callable": "elementary",
+        "Derived": "of_derived",
+        "Diffusion": "diffusion",
+        "DirectSum": "constructions",
+        "EvenPart": "reflection",
+        "Gaussian": "elementary",
+        "Identity": "identity",
+        "Kernel": "algebra",
+        "Linear": "elementary",
+        "MetricLearning": "constructions",
+        "Mixed": "constructions",
+        "Nystroem": "nystroem",
+        "OddPart": "reflection",
+        "OrderInvariant": "constructions",
+        "Polynomial": "elementary",
+        "Precomputed": "elementary",
+        "Product": "constructions",
+        "SkewBalanced": "constructions",
+        "Standardized": "standardized",
+        "Tensor": "constructions",
+        "TensorMetric": "constructions",
+        "approximation_errors": "nystroem",
+        "with_neighbour_means": "pairity.pairs.neighbours",
+    },
+)

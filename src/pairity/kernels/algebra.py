@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable as Function
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from copy import copy
+from dataclasses import dataclass
 from functools import cache, reduce
 from inspect import signature
 from operator import add, mul
@@ -22,14 +23,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
-from pairity.kernels.features import Features, Matrix, NamedObjects, beside
-from pairity.parity import Parity
+from pairity.kernels.features import Features, Matrix, NamedObjects
+from pairity.pairs.distinct import joined
+from pairity.pairs.parity import Parity
 
 if TYPE_CHECKING:
     from pairity.kernels.atoms import Atoms
-    from pairity.pairs import Pairs
-
-__all__ = ["EntrywiseProduct", "Kernel", "Scaled", "Sum"]
+    from pairity.pairs.data import Pairs
 
 
 class Kernel(BaseEstimator):
@@ -50,6 +50,37 @@ class Kernel(BaseEstimator):
     swap_parity: Parity | None = None
     #: Whether the laws of the formula follow from its form, not from a user's word.
     proven: bool = True
+
+    # Structure that a kernel may declare: operators ask for it, and never for the type of a kernel
+
+    #: p, for a kernel of features that is ``<x, z>^p`` of the rows that :meth:`compared` returns.
+    power: int | None = None
+    #: P, for a kernel of whole rows that is ``X_ab P X_cd'``, formula (37).
+    bilinear_matrix: Matrix | None = None
+    #: k1, for a kernel of pairs that is ``(k1(a,c) - k1(a,d) - k1(b,c) + k1(b,d))^2 / 4``.
+    metric_of: Kernel | None = None
+    #: Whether it stands for few features of objects, and so for a low-rank model.
+    of_few_features: bool = False
+
+    def compared(self, table: Features) -> Features:
+        """The rows that the kernel compares in the end, which differ where it rescales features."""
+        return table
+
+    def explicit(self, features: Features) -> Features | None:
+        """Rows whose inner products are this kernel of features, where they are few; or None."""
+        return None
+
+    def products(self, lefts: list[Pairs], right: Pairs, weights: Matrix) -> list[Matrix] | None:
+        """``sum_j K(left_i, right_j) weights_j`` for lists of left pairs, without the matrix.
+
+        None by default: a kernel that knows its pairs may have a quicker way than its entries.
+        """
+        return None
+
+    # Values -----------------------------------------------------------------------------------
+
+    def __post_init__(self) -> None:  # of kernels that are dataclasses
+        self.check()
 
     def formula(self, atoms: Atoms) -> Any:
         """Value of the kernel between two pairs, written with atoms."""
@@ -94,11 +125,9 @@ class Kernel(BaseEstimator):
 
     def children(self) -> tuple[Kernel, ...]:
         """Kernels among the parameters."""
-        found: list[Kernel] = []
-        for value in self.parameters().values():
-            values = value if isinstance(value, tuple) else (value,)
-            found.extend(child for child in values if isinstance(child, Kernel))
-        return tuple(found)
+        values = self.parameters().values()
+        items = (item for value in values for item in (value if type(value) is tuple else (value,)))
+        return tuple(item for item in items if isinstance(item, Kernel))
 
     def walk(self) -> list[Kernel]:
         """This kernel and all kernels inside it."""
@@ -107,7 +136,7 @@ class Kernel(BaseEstimator):
     def mapped(self, change: Function[[Kernel], Kernel]) -> Kernel:
         """A copy with the kernels among the parameters changed; matrices are shared."""
         twin = copy(self)
-        for name, value in self.get_params(deep=False).items():
+        for name, value in self.parameters().items():
             if isinstance(value, Kernel):
                 setattr(twin, name, change(value))
             elif isinstance(value, tuple) and any(isinstance(item, Kernel) for item in value):
@@ -128,27 +157,19 @@ class Kernel(BaseEstimator):
         """The kernel of features with all its parameters known, from the rows of a table."""
         return self.mapped(lambda child: child.fitted_to_features(table))
 
-    def explicit(self, features: Features) -> Features | None:
-        """Rows whose inner products are this kernel of features, where they are few; or None."""
-        return None
-
-    # Values ---------------------------------------------------------------------------------
-
     def gram(self, left: Pairs, right: Pairs | None = None) -> Matrix:
         """Matrix ``K(left_i, right_j)``, in blocks of rows: the reference for every fast path."""
         from pairity.kernels.atoms import dense_gram
 
         return dense_gram(self, left, left if right is None else right)
 
+    __call__ = gram
+
     def diagonal(self, pairs: Pairs) -> Matrix:
         """``K(pair_i, pair_i)`` for all i."""
         from pairity.kernels.atoms import PairedAtoms
 
         return np.asarray(self.formula(PairedAtoms(pairs, pairs)))
-
-    def __call__(self, left: Pairs, right: Pairs | None = None) -> Matrix:
-        """Same as :meth:`gram`."""
-        return self.gram(left, right)
 
     # Identity -------------------------------------------------------------------------------
 
@@ -174,11 +195,13 @@ class Kernel(BaseEstimator):
     def __add__(self, other: object) -> Kernel:
         if not isinstance(other, Kernel):
             return NotImplemented
-        return Sum((*_terms(self), *_terms(other)))
+        both = (kernel.terms if isinstance(kernel, Sum) else (kernel,) for kernel in (self, other))
+        return Sum(sum(both, ()))
 
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
-            return EntrywiseProduct((*_factors(self), *_factors(other)))
+            both = (k.factors if isinstance(k, EntrywiseProduct) else (k,) for k in (self, other))
+            return EntrywiseProduct(sum(both, ()))
         if isinstance(other, numbers.Real):
             return Scaled(float(other), self)
         return NotImplemented
@@ -188,8 +211,8 @@ class Kernel(BaseEstimator):
 
 @cache
 def _parameter_names(kernel_type: Any) -> tuple[str, ...]:
-    names = tuple(signature(kernel_type).parameters)
-    return names if kernel_type.__init__ is not object.__init__ else ()
+    own = kernel_type.__init__ is not object.__init__
+    return tuple(signature(kernel_type).parameters) if own else ()
 
 
 def _token(value: Any) -> Any:
@@ -210,60 +233,52 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
-def _terms(kernel: Kernel) -> tuple[Kernel, ...]:
-    return kernel.terms if isinstance(kernel, Sum) else (kernel,)
+class _Combined(Kernel):
+    """A kernel whose values are those of its children, combined entry by entry."""
+
+    def _combine(self, values: Iterator[Any]) -> Any:
+        raise NotImplementedError
+
+    def formula(self, atoms: Atoms) -> Any:
+        return self._combine(child.formula(atoms) for child in self.children())
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        return self._combine(child.on_features(left, right) for child in self.children())
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        return self._combine(child.paired(left, right) for child in self.children())
+
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        return self._combine(child.on_objects(left, right) for child in self.children())
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        return self._combine(child.paired_objects(left, right) for child in self.children())
+
+    @property
+    def reflection_invariant(self) -> bool:  # type: ignore[override]
+        return all(child.reflection_invariant for child in self.children())
 
 
-def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
-    return kernel.factors if isinstance(kernel, EntrywiseProduct) else (kernel,)
-
-
-def _common_reflection(kernels: tuple[Kernel, ...]) -> Parity | None:
-    reflections = {kernel.reflection for kernel in kernels}
-    return reflections.pop() if len(reflections) == 1 else None
-
-
-class Sum(Kernel):
+class Sum(_Combined):
     """Sum of kernels; stays in the class that all terms share."""
 
     def __init__(self, terms: tuple[Kernel, ...]) -> None:
         self.terms = terms
 
-    def formula(self, atoms: Atoms) -> Any:
-        """Sum of the terms' formulas."""
-        return reduce(add, (term.formula(atoms) for term in self.terms))
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        """Sum of the terms' values."""
-        return reduce(add, (term.on_features(left, right) for term in self.terms))
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """Sum of the terms' values, row by row."""
-        return reduce(add, (term.paired(left, right) for term in self.terms))
-
-    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Sum of the terms' values."""
-        return reduce(add, (term.on_objects(left, right) for term in self.terms))
-
-    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Sum of the terms' values, row by row."""
-        return reduce(add, (term.paired_objects(left, right) for term in self.terms))
+    def _combine(self, values: Iterator[Any]) -> Any:
+        return reduce(add, values)
 
     def explicit(self, features: Features) -> Features | None:
         """Those of all terms beside one another, if all have some."""
         parts = [term.explicit(features) for term in self.terms]
         few = [part for part in parts if part is not None]
-        return beside(few) if len(few) == len(parts) else None
+        return joined(few, 1) if len(few) == len(parts) else None
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
         """The reflection parity that all terms share, if they do."""
-        return _common_reflection(self.terms)
-
-    @property
-    def reflection_invariant(self) -> bool:  # type: ignore[override]
-        """Whether every term is."""
-        return all(term.reflection_invariant for term in self.terms)
+        reflections = {term.reflection for term in self.terms}
+        return reflections.pop() if len(reflections) == 1 else None
 
     @property
     def translation(self) -> str | None:  # type: ignore[override]
@@ -277,31 +292,14 @@ class Sum(Kernel):
         return " + ".join(map(repr, self.terms))
 
 
-class EntrywiseProduct(Kernel):
+class EntrywiseProduct(_Combined):
     """Entrywise product; parities multiply (even*even = odd*odd = even, even*odd = odd)."""
 
     def __init__(self, factors: tuple[Kernel, ...]) -> None:
         self.factors = factors
 
-    def formula(self, atoms: Atoms) -> Any:
-        """Product of the factors' formulas."""
-        return reduce(mul, (factor.formula(atoms) for factor in self.factors))
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        """Product of the factors' values."""
-        return reduce(mul, (factor.on_features(left, right) for factor in self.factors))
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """Product of the factors' values, row by row."""
-        return reduce(mul, (factor.paired(left, right) for factor in self.factors))
-
-    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Product of the factors' values."""
-        return reduce(mul, (factor.on_objects(left, right) for factor in self.factors))
-
-    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Product of the factors' values, row by row."""
-        return reduce(mul, (factor.paired_objects(left, right) for factor in self.factors))
+    def _combine(self, values: Iterator[Any]) -> Any:
+        return reduce(mul, values)
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
@@ -309,11 +307,6 @@ class EntrywiseProduct(Kernel):
         parities = [factor.reflection for factor in self.factors]
         known = [parity for parity in parities if parity is not None]
         return reduce(mul, known) if len(known) == len(parities) else None
-
-    @property
-    def reflection_invariant(self) -> bool:  # type: ignore[override]
-        """Whether every factor is."""
-        return all(factor.reflection_invariant for factor in self.factors)
 
     @property
     def translation(self) -> str | None:  # type: ignore[override]
@@ -326,13 +319,12 @@ class EntrywiseProduct(Kernel):
         return " * ".join(shown)
 
 
-class Scaled(Kernel):
+@dataclass(eq=False, repr=False)
+class Scaled(_Combined):
     """A kernel times a number that is not negative."""
 
-    def __init__(self, factor: float, kernel: Kernel) -> None:
-        self.factor = factor
-        self.kernel = kernel
-        self.check()
+    factor: float
+    kernel: Kernel
 
     def check(self) -> None:
         """Refuse a factor that would make the kernel negative."""
@@ -343,25 +335,8 @@ class Scaled(Kernel):
             )
         super().check()
 
-    def formula(self, atoms: Atoms) -> Any:
-        """Scaled formula."""
-        return self.kernel.formula(atoms) * self.factor
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        """Scaled values."""
-        return self.kernel.on_features(left, right) * self.factor
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """Scaled values, row by row."""
-        return self.kernel.paired(left, right) * self.factor
-
-    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Scaled values."""
-        return self.kernel.on_objects(left, right) * self.factor
-
-    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Scaled values, row by row."""
-        return self.kernel.paired_objects(left, right) * self.factor
+    def _combine(self, values: Iterator[Any]) -> Any:
+        return next(values) * self.factor
 
     def explicit(self, features: Features) -> Features | None:
         """Those of the kernel, times the root of the factor."""
@@ -378,11 +353,11 @@ class Scaled(Kernel):
         """That of the kernel."""
         return self.kernel.reflection
 
-    @property
-    def reflection_invariant(self) -> bool:  # type: ignore[override]
-        """That of the kernel."""
-        return self.kernel.reflection_invariant
-
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
         return f"{self.factor:g} * {inner}"
+
+
+def is_approximated(kernel: Kernel) -> bool:
+    """Whether a kernel stands for few features of objects: in Nystroem, or a user's own."""
+    return any(inner.of_few_features for inner in kernel.walk())

@@ -10,18 +10,18 @@ or symbols (:mod:`pairity.kernels.expansion`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from itertools import product
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from pairity.derived import derived_features
+from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.features import Features, Matrix, NamedObjects
-from pairity.kernels.scaling import Scaling
-from pairity.pairs import Pairs
-from pairity.validation import as_dense
-
-__all__ = ["Atoms", "BlockAtoms", "Edges", "ObjectGrams", "PairedAtoms", "dense_gram"]
+from pairity.kernels.scaling import Scaling, derived_table
+from pairity.pairs.arrays import batches
+from pairity.pairs.data import Pairs
+from pairity.runtime.validation import as_dense
 
 #: Entries of a Gram matrix that the plain evaluation holds at a time, for each temporary.
 _BLOCK_ENTRIES = 500_000
@@ -80,14 +80,13 @@ class ObjectGrams:
 
     def __init__(self, left: Pairs, right: Pairs) -> None:
         self.left, self.right = left.objects, right.objects
-        self._codes = left.id_codes, right.id_codes
+        self._sides = [NamedObjects(side.objects, side.id_codes) for side in (left, right)]
         self._known: dict[tuple[Any, ...], Matrix] = {}
 
     def __getitem__(self, kernel: Kernel) -> Matrix:
         token = kernel.token
         if token not in self._known:
-            sides = zip((self.left, self.right), self._codes, strict=True)
-            self._known[token] = kernel.on_objects(*(NamedObjects(*side) for side in sides))
+            self._known[token] = kernel.on_objects(*self._sides)
         return self._known[token]
 
 
@@ -103,41 +102,31 @@ class _NumericAtoms:
 
     @property
     def n_symmetric(self) -> int:
-        """Number of symmetric group features."""
         return self.left.n_symmetric
 
     @property
     def n_antisymmetric(self) -> int:
-        """Number of antisymmetric group features."""
         return self.left.n_antisymmetric
 
     def symmetric(self, kernel: Kernel) -> Matrix:
-        """Values of ``k2``."""
         return self._compare(kernel, self.left.symmetric, self.right.symmetric)
 
     def antisymmetric(self, kernel: Kernel) -> Matrix:
-        """Values of ``k3``."""
         return self._compare(kernel, self.left.antisymmetric, self.right.antisymmetric)
 
     def derived(
         self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
     ) -> Matrix:
-        """Values of a kernel of derived features."""
-        sides = self.left, self.right
-        if scaling is not None:
-            sides = scaling.apply(self.left), scaling.apply(self.right)
-        return self._compare(kernel, *(derived_features(side, parts) for side in sides))
+        sides = (derived_table(side, parts, scaling) for side in (self.left, self.right))
+        return self._compare(kernel, *sides)
 
     def rows(self, kernel: Kernel) -> Matrix:
-        """Values of a kernel of whole rows."""
         return self._compare(kernel, as_dense(self.left.to_rows()), as_dense(self.right.to_rows()))
 
     def swap_left(self) -> Self:
-        """Left pairs mirrored."""
         return replace(self, left=self.left.swap())
 
     def swap_right(self) -> Self:
-        """Right pairs mirrored."""
         return replace(self, right=self.right.swap())
 
 
@@ -180,30 +169,58 @@ class PairedAtoms(_NumericAtoms):
 
     def objects(self, kernel: Kernel) -> Edges:
         """Kernel values computed from the features of the ends."""
-        a, b = _ends(self.left)
-        c, d = _ends(self.right)
-        return Edges(*(kernel.paired_objects(x, z) for x, z in ((a, c), (a, d), (b, c), (b, d))))
+        edges = product(_ends(self.left), _ends(self.right))
+        return Edges(*(kernel.paired_objects(x, z) for x, z in edges))
 
 
-def _ends(pairs: Pairs) -> tuple[NamedObjects, NamedObjects]:
+def _ends(pairs: Pairs) -> list[NamedObjects]:
     """The two objects of each pair."""
-    codes = pairs.id_codes
-    first, second = (
-        NamedObjects(pairs.objects[end], None if codes is None else codes[end])
-        for end in (pairs.first, pairs.second)
-    )
-    return first, second
+    codes, ends = pairs.id_codes, (pairs.first, pairs.second)
+    return [NamedObjects(pairs.objects[end], None if codes is None else codes[end]) for end in ends]
 
 
 def dense_gram(
     kernel: Kernel, left: Pairs, right: Pairs, grams: ObjectGrams | None = None
 ) -> Matrix:
     """Gram matrix by the formula, a block of rows at a time."""
-    if grams is None:
-        grams = ObjectGrams(left, right)
+    grams = ObjectGrams(left, right) if grams is None else grams
     gram = np.empty((len(left), len(right)))
-    step = max(1, _BLOCK_ENTRIES // max(1, len(right)))
-    for start in range(0, len(left), step):
-        part = slice(start, start + step)
+    for part in batches(len(left), _BLOCK_ENTRIES // max(1, len(right))):
         gram[part] = kernel.formula(BlockAtoms(left[part], right, grams))
     return gram
+
+
+@dataclass(frozen=True)
+class WrappedAtoms:
+    """Base of atoms that change kernels of objects or of group features; the rest is passed on."""
+
+    inner: Atoms
+
+    #: The kernel that wraps others so, and what to do where it cannot wrap a kernel of whole rows.
+    wrapper: ClassVar[str]
+    instead: ClassVar[str]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def rows(self, kernel: Kernel) -> Any:
+        """Refuse: objects cannot be told apart there."""
+        raise KernelError(
+            f"got {self.wrapper} around {kernel!r}, a kernel of whole rows; expected one made of object"
+            f" kernels: {self.instead}."
+        )
+
+    def known(self, kernel: Kernel) -> Any:
+        """Refuse: there are no features to change."""
+        raise KernelError(
+            f"got {self.wrapper} around {kernel!r}, which knows its pairs; expected a kernel of"
+            f" features: leave {self.wrapper} out."
+        )
+
+    def swap_left(self) -> Self:
+        """Left pair mirrored."""
+        return replace(self, inner=self.inner.swap_left())
+
+    def swap_right(self) -> Self:
+        """Right pair mirrored."""
+        return replace(self, inner=self.inner.swap_right())

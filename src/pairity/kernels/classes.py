@@ -6,24 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.constructions import Balanced, SkewBalanced
+from pairity.kernels.constructions import projected
 from pairity.kernels.elementary import Precomputed
 from pairity.kernels.expansion import expand, is_order_invariant, parity_of
-from pairity.pairs import Pairs
-from pairity.parity import Parity
-
-__all__ = [
-    "KernelLaws",
-    "is_zero_on",
-    "measure_laws",
-    "project",
-    "spread_sample",
-    "zero_on_data",
-]
+from pairity.kernels.scaling import spread_rows, spread_sample
+from pairity.pairs.arrays import Matrix
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity
 
 #: Relative deviation up to which a law counts as held, for kernels that can only be measured.
 LAW_TOLERANCE = 1e-9
@@ -62,14 +54,13 @@ def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
     pairs = pairs.compact()
     with np.errstate(all="ignore"):
         gram = kernel.gram(pairs.with_mirrored())
-    if not np.abs(gram).max(initial=0.0) <= _LARGEST_VALUE:  # NaN is not
-        raise KernelError(_too_large(kernel, float(np.abs(gram).max()), pairs))
+    _refuse_large(kernel, gram, pairs)
     n = len(pairs)
     scale = float(np.abs(gram).max(initial=0.0))
     # rows: the pairs and their swaps; columns: the pairs (:n) and their swaps (n:)
     mirrored = np.vstack([gram[n:], gram[:n]])
 
-    def relative(deviation: np.ndarray) -> float:
+    def relative(deviation: Matrix) -> float:
         return float(np.abs(deviation).max(initial=0.0)) / scale if scale else 0.0
 
     eigenvalues = np.linalg.eigvalsh((gram + gram.T) / 2.0) if n else np.zeros(1)
@@ -84,22 +75,15 @@ def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
     )
 
 
-def spread_sample(pairs: Pairs, size: int) -> Pairs:
-    """At most ``size`` of the pairs, evenly spread over the rows."""
-    return pairs if len(pairs) <= size else pairs[_spread(len(pairs), size)]
-
-
-def _spread(n_rows: int, size: int) -> NDArray[np.intp]:
-    """At most ``size`` row numbers, evenly spread."""
-    return np.linspace(0, n_rows - 1, min(n_rows, size)).astype(np.intp)
-
-
 def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     """Kernel of the halved problem: the part of the asked parity, or a refusal with the fix."""
     kernel.check()
     group = pairs.n_symmetric, pairs.n_antisymmetric
     _refuse_large_values(kernel, pairs)
-    told_by_form = is_order_invariant(kernel, *group) and not _is_opaque(kernel, *group)
+    factors = (factor for monomial in expand(kernel, *group).terms for factor in monomial.factors)
+    # a function of whole rows tells nothing
+    opaque = any(factor.role == "rows" for factor in factors)
+    told_by_form = is_order_invariant(kernel, *group) and not opaque
     if not (told_by_form and all(inner.proven for inner in kernel.walk())):
         _check_measured(kernel, parity, spread_sample(pairs, _SAMPLE))
     if parity is None:
@@ -107,7 +91,7 @@ def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     known = parity_of(kernel, *group)
     if known is not None and known is not parity:
         raise KernelError(_wrong_parity(kernel, parity))
-    projection: Kernel = Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
+    projection = projected(kernel, parity)
     if expand(projection, *group).vanishes:
         raise KernelError(_vanishing(kernel, parity))
     if not told_by_form:
@@ -120,28 +104,24 @@ def _refuse_large_values(kernel: Kernel, pairs: Pairs) -> None:
 
     Values between two pairs are no larger, the kernel being positive semi-definite.
     """
-    sample = pairs[np.union1d(_spread(len(pairs), _VALUE_SAMPLE), _largest_pair(pairs))]
+    objects = np.asarray(abs(pairs.objects).sum(axis=1)).ravel()
+    group = np.abs(pairs.symmetric).sum(axis=1) + np.abs(pairs.antisymmetric).sum(axis=1)
+    sizes = objects[pairs.first] + objects[pairs.second] + group
+    largest = np.flatnonzero(sizes == sizes.max(initial=0.0))[:1]
+    sample = pairs[np.union1d(spread_rows(len(pairs), _VALUE_SAMPLE), largest)]
     with np.errstate(all="ignore"):
-        values = np.abs(kernel.diagonal(sample))
-    largest = float(values.max(initial=0.0))
-    if not largest <= _LARGEST_VALUE:  # NaN is not
-        raise KernelError(_too_large(kernel, largest, pairs))
+        _refuse_large(kernel, kernel.diagonal(sample), pairs)
 
 
-def _too_large(kernel: Kernel, largest: float, pairs: Pairs) -> str:
-    return (
+def _refuse_large(kernel: Kernel, values: Matrix, pairs: Pairs) -> None:
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest <= _LARGEST_VALUE:  # NaN is not
+        return
+    raise KernelError(
         f"got {kernel!r} with values of size {largest:.1e} on these pairs, whose features go up to"
         f" {_largest_feature(pairs):.1e}; expected at most {_LARGEST_VALUE:.0e}: divide the features by"
         " a common factor, for example with ObjectTransformer(StandardScaler()), or lower a degree."
     )
-
-
-def _largest_pair(pairs: Pairs) -> NDArray[np.intp]:
-    """Number of the pair with the largest features, if there are pairs."""
-    objects = np.asarray(abs(pairs.objects).sum(axis=1)).ravel()
-    group = np.abs(pairs.symmetric).sum(axis=1) + np.abs(pairs.antisymmetric).sum(axis=1)
-    sizes = objects[pairs.first] + objects[pairs.second] + group
-    return np.flatnonzero(sizes == sizes.max(initial=0.0))[:1]
 
 
 def _largest_feature(pairs: Pairs) -> float:
@@ -150,20 +130,13 @@ def _largest_feature(pairs: Pairs) -> float:
     return max(float(np.abs(table).max(initial=0.0)) for table in tables)
 
 
-def is_zero_on(projected: Kernel, kernel: Kernel, pairs: Pairs) -> bool:
+def is_zero_on(projection: Kernel, kernel: Kernel, pairs: Pairs) -> bool:
     """Whether the projection of a kernel is zero on these pairs, up to rounding."""
     for part in (spread_sample(pairs, _VALUE_SAMPLE), pairs):
-        size = float(np.abs(kernel.diagonal(part)).max(initial=0.0))
-        left = float(np.abs(projected.diagonal(part)).max(initial=0.0))
+        left, size = (np.abs(k.diagonal(part)).max(initial=0.0) for k in (projection, kernel))
         if left > max(_SMALLEST_VALUE, _ROUNDING * size):
             return False
     return True
-
-
-def _is_opaque(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
-    """Whether some of the formula is a function of whole rows, of which nothing can be derived."""
-    monomials = expand(kernel, n_symmetric, n_antisymmetric).terms
-    return any(factor.role == "rows" for monomial in monomials for factor in monomial.factors)
 
 
 def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> None:
@@ -190,10 +163,8 @@ def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> Non
 
 
 def _check_precomputed(kernel: Precomputed) -> None:
-    matrix = kernel.gram_values
-    if len(matrix) > _OBJECT_SAMPLE:
-        chosen = np.linspace(0, len(matrix) - 1, _OBJECT_SAMPLE).astype(np.intp)
-        matrix = matrix[np.ix_(chosen, chosen)]
+    chosen = spread_rows(len(kernel.gram_values), _OBJECT_SAMPLE)
+    matrix = kernel.gram_values[np.ix_(chosen, chosen)]
     if not len(matrix):
         return
     smallest = float(np.linalg.eigvalsh(matrix)[0])

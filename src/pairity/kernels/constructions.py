@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, Edges
+from pairity.kernels.expansion import is_order_invariant
 from pairity.kernels.features import (
     Features,
     Matrix,
     inner_products,
     paired_inner_products,
+    whole_power,
 )
-from pairity.kernels.powers import whole_power
-from pairity.kernels.widths import with_both_signs
-from pairity.pairs import Pairs
-from pairity.parity import Parity, impose
-from pairity.validation import as_symmetric_matrix
-
-__all__ = [
-    "Additive",
-    "Balanced",
-    "Bilinear",
-    "DirectSum",
-    "MetricLearning",
-    "OrderInvariant",
-    "Product",
-    "SkewBalanced",
-    "Tensor",
-    "TensorMetric",
-]
+from pairity.kernels.scaling import with_both_signs
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity, impose
+from pairity.runtime.validation import as_symmetric_matrix
 
 
 def _require_kernel(value: Any, name: str, expected: str) -> None:
@@ -44,6 +33,7 @@ def _require_kernel(value: Any, name: str, expected: str) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class Bilinear(Kernel):
     """``K_P(X_ab, X_cd) = X_ab P X_cd'`` of formula (37): in general *not* order-invariant.
 
@@ -53,9 +43,7 @@ class Bilinear(Kernel):
         Symmetric and positive semi-definite.  ``OrderInvariant(Bilinear(P))`` is (38).
     """
 
-    def __init__(self, P: Any) -> None:
-        self.P = P
-        self.check()
+    P: Any
 
     def check(self) -> None:
         """Refuse a matrix that is not symmetric positive semi-definite."""
@@ -72,12 +60,12 @@ class Bilinear(Kernel):
         return atoms.rows(self)
 
     @property
-    def matrix(self) -> Matrix:
+    def bilinear_matrix(self) -> Matrix:  # type: ignore[override]
         """P by rows without gaps: products with other arrangements may round differently."""
         return np.ascontiguousarray(self.P, dtype=np.float64)
 
     def _weighted(self, rows: Features) -> Matrix:
-        matrix = self.matrix
+        matrix = self.bilinear_matrix
         if rows.shape[1] != len(matrix):
             raise KernelError(
                 f"got pairs with {rows.shape[1]} features for P of size {len(matrix)}; expected P of"
@@ -94,15 +82,13 @@ class Bilinear(Kernel):
         return paired_inner_products(self._weighted(left), right)
 
 
+@dataclass(eq=False, repr=False)
 class _OfPairKernel(Kernel):
     """A construction on one pair kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
-        self.check()
+    kernel: Kernel
 
     def check(self) -> None:
-        """Refuse what is no kernel."""
         _require_kernel(self.kernel, "kernel", "a kernel of pairs")
         super().check()
 
@@ -119,26 +105,34 @@ class OrderInvariant(_OfPairKernel):
         return (self.kernel.formula(atoms) + self.kernel.formula(mirrored)) * 0.5
 
 
-class Balanced(_OfPairKernel):
+class _Projection(_OfPairKernel):
+    """The part of one parity in the left pair."""
+
+    _parity: ClassVar[Parity]
+
+    def formula(self, atoms: Atoms) -> Any:
+        value, mirrored = self.kernel.formula(atoms), self.kernel.formula(atoms.swap_left())
+        return impose(self._parity, value, mirrored)
+
+
+class Balanced(_Projection):
     """``(K(ab, cd) + K(ba, cd)) / 2``, formula (6): the even part of an order-invariant kernel."""
 
-    def formula(self, atoms: Atoms) -> Any:
-        """Even part in the left pair."""
-        return impose(
-            Parity.EVEN, self.kernel.formula(atoms), self.kernel.formula(atoms.swap_left())
-        )
+    _parity = Parity.EVEN
 
 
-class SkewBalanced(_OfPairKernel):
+class SkewBalanced(_Projection):
     """``(K(ab, cd) - K(ba, cd)) / 2``, formula (7): the odd part of an order-invariant kernel."""
 
-    def formula(self, atoms: Atoms) -> Any:
-        """Odd part in the left pair."""
-        return impose(
-            Parity.ODD, self.kernel.formula(atoms), self.kernel.formula(atoms.swap_left())
-        )
+    _parity = Parity.ODD
 
 
+def projected(kernel: Kernel, parity: Parity) -> Kernel:
+    """The balanced (6) or the skew-balanced (7) part of a kernel."""
+    return Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
+
+
+@dataclass(eq=False, repr=False)
 class _OfObjectKernel(Kernel):
     """A construction on an object kernel k1, with group kernels k2 and k3 as in (8) and (10).
 
@@ -156,14 +150,11 @@ class _OfObjectKernel(Kernel):
         Kernel of the antisymmetric group features, of even or odd reflection parity.
     """
 
-    def __init__(self, k1: Kernel, k2: Kernel | None = None, k3: Kernel | None = None) -> None:
-        self.k1 = k1
-        self.k2 = k2
-        self.k3 = k3
-        self.check()
+    k1: Kernel
+    k2: Kernel | None = None
+    k3: Kernel | None = None
 
     def check(self) -> None:
-        """Refuse what is no kernel, and a k3 that is neither even nor odd."""
         _require_kernel(self.k1, "k1", "an object kernel")
         for name, kernel in (("k2", self.k2), ("k3", self.k3)):
             if kernel is not None:
@@ -177,13 +168,12 @@ class _OfObjectKernel(Kernel):
 
     def fitted_to(self, pairs: Pairs) -> Kernel:
         """With parameters of k1, k2 and k3 found on the features that each compares."""
-        tables = {"k2": pairs.symmetric, "k3": with_both_signs(pairs.antisymmetric)}
         twin = copy(self)
         twin.k1 = self.k1.fitted_to_features(pairs.without_unused_objects().objects)
-        for name, table in tables.items():
-            kernel = getattr(self, name)
-            if kernel is not None:
-                setattr(twin, name, kernel.fitted_to_features(table))
+        if self.k2 is not None:
+            twin.k2 = self.k2.fitted_to_features(pairs.symmetric)
+        if self.k3 is not None:
+            twin.k3 = self.k3.fitted_to_features(with_both_signs(pairs.antisymmetric))
         return twin
 
     def base(self, k1: Edges) -> Any:
@@ -191,7 +181,6 @@ class _OfObjectKernel(Kernel):
         raise NotImplementedError
 
     def formula(self, atoms: Atoms) -> Any:
-        """Formula (8) or (10) on the base."""
         total = self.base(atoms.objects(self.k1))
         if self.k2 is not None:
             self._need(atoms.n_symmetric, "k2", "symmetric")
@@ -210,12 +199,9 @@ class _OfObjectKernel(Kernel):
             )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        group = "".join(
-            f", {name}={kernel!r}"
-            for name, kernel in (("k2", self.k2), ("k3", self.k3))
-            if kernel is not None
-        )
-        return f"{type(self).__name__}({self.k1!r}{group})"
+        group = {"k2": self.k2, "k3": self.k3}.items()
+        shown = "".join(f", {name}={kernel!r}" for name, kernel in group if kernel is not None)
+        return f"{type(self).__name__}({self.k1!r}{shown})"
 
 
 class Additive(_OfObjectKernel):
@@ -255,7 +241,7 @@ class Tensor(_OfObjectKernel):
 
     def base(self, k1: Edges) -> Any:
         """Permanent of the edge matrix, halved."""
-        return (k1.ac * k1.bd + k1.ad * k1.bc) * 0.5
+        return _tensor(k1)
 
 
 class MetricLearning(_OfObjectKernel):
@@ -263,7 +249,12 @@ class MetricLearning(_OfObjectKernel):
 
     def base(self, k1: Edges) -> Any:
         """Squared inner product of differences, over 4."""
-        return whole_power((k1.ac - k1.ad) - (k1.bc - k1.bd), 2) * 0.25
+        return _metric(k1)
+
+    @property
+    def metric_of(self) -> Kernel | None:  # type: ignore[override]
+        """k1, where there are no group features."""
+        return self.k1 if self.k2 is None and self.k3 is None else None
 
 
 class TensorMetric(_OfObjectKernel):
@@ -271,5 +262,69 @@ class TensorMetric(_OfObjectKernel):
 
     def base(self, k1: Edges) -> Any:
         """Sum of the tensor and the metric-learning kernel."""
-        tensor = (k1.ac * k1.bd + k1.ad * k1.bc) * 0.5
-        return tensor + whole_power((k1.ac - k1.ad) - (k1.bc - k1.bd), 2) * 0.25
+        return _tensor(k1) + _metric(k1)
+
+
+def _tensor(k1: Edges) -> Any:
+    return (k1.ac * k1.bd + k1.ad * k1.bc) * 0.5
+
+
+def _metric(k1: Edges) -> Any:
+    return whole_power((k1.ac - k1.ad) - (k1.bc - k1.bd), 2) * 0.25
+
+
+@dataclass(eq=False, repr=False)
+class Mixed(_OfPairKernel):
+    """``even * K^b + odd * K^s``: functions ``f = f_even + f_odd`` of their own strengths.
+
+    ``K^b`` and ``K^s`` are the balanced (6) and the skew-balanced (7) part of K.  In a machine of
+    this kernel the two parts of f are orthogonal, and the penalty is
+
+        |f|^2 = |f_even|^2 / even + |f_odd|^2 / odd,
+
+    so a small strength lets that part speak only where the data insist.  Use it with
+    ``symmetry="none"``: trained on the rows as they are written, for data that are mostly
+    antisymmetric, say, but favour the object written first.  ``Mixed(K, 1, 1)`` is K,
+    ``Mixed(K, 1, 0)`` is ``Balanced(K)``, ``Mixed(K, 0, 1)`` is ``SkewBalanced(K)``.
+    :func:`pairity.inspection.even_odd_parts` splits the values of a fitted model.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel of pairs.  One that is not order-invariant is made so first, by (38).
+    even, odd : float
+        Strengths, 0 or more and not both 0.
+
+    Examples
+    --------
+    >>> from pairity.kernels import Gaussian, Mixed
+    >>> Mixed(Gaussian(1.0), even=0.1)
+    Mixed(Gaussian(sigma=1.0), even=0.1, odd=1.0)
+    """
+
+    even: float = 1.0
+    odd: float = 1.0
+
+    def check(self) -> None:
+        """Refuse what is no kernel, and strengths out of range."""
+        super().check()
+        for name, strength in (("even", self.even), ("odd", self.odd)):
+            if not (np.isfinite(strength) and strength >= 0.0):
+                raise KernelError(
+                    f"got {name}={strength!r}; expected a finite strength, 0 or more: a negative"
+                    " one makes no positive semi-definite kernel."
+                )
+        if self.even == 0.0 and self.odd == 0.0:
+            raise KernelError("got even=0 and odd=0; expected at least one strength above 0.")
+
+    def formula(self, atoms: Atoms) -> Any:
+        """The two projections of the kernel, weighted."""
+        kernel = self.kernel
+        if not is_order_invariant(kernel, atoms.n_symmetric, atoms.n_antisymmetric):
+            kernel = OrderInvariant(kernel)
+        value, mirrored = kernel.formula(atoms), kernel.formula(atoms.swap_left())
+        even = impose(Parity.EVEN, value, mirrored) * float(self.even)
+        return even + impose(Parity.ODD, value, mirrored) * float(self.odd)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"Mixed({self.kernel!r}, even={self.even!r}, odd={self.odd!r})"

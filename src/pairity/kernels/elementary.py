@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable as Function
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
@@ -20,25 +20,18 @@ from pairity.kernels.features import (
     Features,
     Matrix,
     inner_products,
+    is_long_power,
+    monomial_features,
     paired_inner_products,
     paired_squared_distances,
     squared_distances,
+    whole_power,
 )
-from pairity.kernels.monomials import is_long_power, monomial_features
-from pairity.kernels.powers import whole_power
-from pairity.kernels.widths import median_distance, median_of_pairs
-from pairity.pairs import Pairs
-from pairity.parity import Parity
-from pairity.validation import as_dense, as_symmetric_matrix, check_strength
-
-__all__ = [
-    "Callable",
-    "Gaussian",
-    "Linear",
-    "Polynomial",
-    "Precomputed",
-]
-
+from pairity.kernels.scaling import median_distance, median_of_pairs
+from pairity.pairs.arrays import batches
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity
+from pairity.runtime.validation import as_dense, as_symmetric_matrix, check_strength
 
 #: Powers beyond this overflow for all but a few features.
 _HIGHEST_DEGREE = 1000
@@ -55,16 +48,20 @@ def concatenated_inner_product(atoms: Atoms, kernel: Kernel) -> Any:
     return total
 
 
-class Linear(Kernel):
+class _ObjectKernel(Kernel):
+    """A kernel of objects that is, used alone, the linear kernel of its implicit features."""
+
+    def formula(self, atoms: Atoms) -> Any:
+        return concatenated_inner_product(atoms, self)
+
+
+class Linear(_ObjectKernel):
     """Inner product ``<x, z>``; on pairs ``<X_ab, X_cd>``, the linear kernel of Section 3."""
 
     reflection = Parity.ODD
     reflection_invariant = True
     translation = "additive"
-
-    def formula(self, atoms: Atoms) -> Any:
-        """``<x_a,x_c> + <x_b,x_d> + <x_ab,x_cd> + <x~_ab,x~_cd>``."""
-        return concatenated_inner_product(atoms, self)
+    power = 1
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """``<x_i, z_j>``."""
@@ -79,6 +76,7 @@ class Linear(Kernel):
         return features
 
 
+@dataclass(eq=False, repr=False)
 class Polynomial(Kernel):
     """Homogeneous polynomial kernel ``<x, z>^degree``, formula (5).
 
@@ -88,11 +86,9 @@ class Polynomial(Kernel):
         From 1 to 1000.  Even degrees have even reflection parity (9), odd degrees odd (11).
     """
 
-    reflection_invariant = True
+    degree: int = 3
 
-    def __init__(self, degree: int = 3) -> None:
-        self.degree = degree
-        self.check()
+    reflection_invariant = True
 
     def check(self) -> None:
         """Refuse a degree that is not a positive integer."""
@@ -107,6 +103,11 @@ class Polynomial(Kernel):
     def reflection(self) -> Parity:  # type: ignore[override]
         """Parity of the degree."""
         return Parity.ODD if self.degree % 2 else Parity.EVEN
+
+    @property
+    def power(self) -> int:  # type: ignore[override]
+        """The degree."""
+        return int(self.degree)
 
     def formula(self, atoms: Atoms) -> Any:
         """``<X_ab, X_cd>^degree``, of whole rows where that has too many monomials."""
@@ -128,6 +129,7 @@ class Polynomial(Kernel):
         return monomial_features(features, self.degree)
 
 
+@dataclass(eq=False, repr=False)
 class Gaussian(Kernel):
     """Gaussian kernel ``exp(-|x - z|^2 / (2 sigma^2))``.
 
@@ -138,16 +140,14 @@ class Gaussian(Kernel):
     ----------
     sigma : float or "median"
         Width, above 0.  scikit-learn's ``gamma`` is ``1 / (2 sigma^2)``.  "median" takes the
-        median distance between training objects (:mod:`pairity.kernels.widths`) when a model is
+        median distance between training objects (:mod:`pairity.kernels.scaling`) when a model is
         fitted.
     """
 
+    sigma: float | str = 1.0
+
     reflection_invariant = True
     translation = "invariant"
-
-    def __init__(self, sigma: float | str = 1.0) -> None:
-        self.sigma = sigma
-        self.check()
 
     def check(self) -> None:
         """Refuse a width that is not a finite number above 0."""
@@ -191,7 +191,27 @@ class Gaussian(Kernel):
         return self._profile(paired_squared_distances(left, right))
 
 
-class Precomputed(Kernel):
+class _Renamed(Kernel):
+    """A kernel with a parameter whose name is that of a method or property of kernels."""
+
+    _attributes: ClassVar[dict[str, str]]  # by parameter
+
+    def parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, attribute) for name, attribute in self._attributes.items()}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return self.parameters()
+
+    def set_params(self, **params: Any) -> Self:
+        if set(params) - set(self._attributes):
+            expected = ", ".join(self._attributes)
+            raise ValueError(f"got parameters {sorted(params)}; expected {expected}.")
+        for name, value in params.items():
+            setattr(self, self._attributes[name], value)
+        return self
+
+
+class Precomputed(_Renamed, _ObjectKernel):
     """Kernel values looked up in a matrix.
 
     The feature table of the objects is then one column of whole numbers: the row of ``gram`` that
@@ -205,25 +225,11 @@ class Precomputed(Kernel):
     """
 
     proven = False
+    _attributes = {"gram": "gram_matrix"}
 
     def __init__(self, gram: Any) -> None:
         self.gram_matrix = gram
-        self.gram_values  # noqa: B018 - checks the matrix
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, as scikit-learn asks for them."""
-        return self.parameters()
-
-    def parameters(self) -> dict[str, Any]:
-        """Constructor parameters by name."""
-        return {"gram": self.gram_matrix}
-
-    def set_params(self, **params: Any) -> Precomputed:
-        """Set parameters, as scikit-learn does."""
-        if set(params) - {"gram"}:
-            raise ValueError(f"got parameters {sorted(params)}; expected gram.")
-        self.gram_matrix = params.get("gram", self.gram_matrix)
-        return self
+        self.check()
 
     def check(self) -> None:
         """Refuse a matrix that is not square, symmetric and finite."""
@@ -233,10 +239,6 @@ class Precomputed(Kernel):
     def gram_values(self) -> Matrix:
         """The matrix, checked."""
         return as_symmetric_matrix(self.gram_matrix, "the precomputed Gram matrix")
-
-    def formula(self, atoms: Atoms) -> Any:
-        """``gram[a,c] + gram[b,d]`` plus inner products of group features."""
-        return concatenated_inner_product(atoms, self)
 
     def _places(self, features: Features) -> Any:
         if features.shape[1] != 1:
@@ -263,7 +265,7 @@ class Precomputed(Kernel):
         return self.gram_values[self._places(left), self._places(right)]
 
 
-class Callable(Kernel):
+class Callable(_Renamed):
     """A function of two feature tables as a kernel.
 
     Parameters
@@ -276,27 +278,12 @@ class Callable(Kernel):
     """
 
     proven = False
+    _attributes = {"function": "function", "reflection": "declared_reflection"}
 
     def __init__(self, function: Function[[Any, Any], Any], reflection: Any = None) -> None:
         self.function = function
         self.declared_reflection = reflection
         self.check()
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, as scikit-learn asks for them."""
-        return self.parameters()
-
-    def parameters(self) -> dict[str, Any]:
-        """Constructor parameters by name."""
-        return {"function": self.function, "reflection": self.declared_reflection}
-
-    def set_params(self, **params: Any) -> Callable:
-        """Set parameters, as scikit-learn does."""
-        if set(params) - {"function", "reflection"}:
-            raise ValueError(f"got parameters {sorted(params)}; expected function, reflection.")
-        self.function = params.get("function", self.function)
-        self.declared_reflection = params.get("reflection", self.declared_reflection)
-        return self
 
     def check(self) -> None:
         """Refuse something that cannot be called, or an unknown parity."""
@@ -323,10 +310,8 @@ class Callable(Kernel):
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """Values of the function, checked for shape and for NaN."""
-        given: Any = self.function(
-            left.astype(np.float64, copy=False), right.astype(np.float64, copy=False)
-        )
-        values = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
+        tables = (table.astype(np.float64, copy=False) for table in (left, right))
+        values = as_dense(self.function(*tables)).astype(np.float64, copy=False)
         if values.shape != (left.shape[0], right.shape[0]):
             raise KernelError(
                 f"got values of shape {values.shape} from the kernel function for tables of"
@@ -340,9 +325,6 @@ class Callable(Kernel):
 
     def paired(self, left: Features, right: Features) -> Matrix:
         """Values row by row, from diagonals of small blocks."""
-        step = 32
-        blocks = [
-            np.diagonal(self.on_features(left[start : start + step], right[start : start + step]))
-            for start in range(0, left.shape[0], step)
-        ]
-        return np.concatenate(blocks) if blocks else np.zeros(0)
+        parts = batches(left.shape[0], 32)
+        blocks = (np.diagonal(self.on_features(left[part], right[part])) for part in parts)
+        return np.concatenate([np.zeros(0), *blocks])

@@ -11,21 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import chain, product
 from typing import Any, TypeVar
 
-from pairity.derived import common_parity
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Edges
-from pairity.kernels.powers import whole_power
+from pairity.kernels.features import whole_power
 from pairity.kernels.scaling import Scaling
-from pairity.parity import Parity
+from pairity.pairs.parity import Parity
 
-__all__ = ["EDGES", "Expansion", "Factor", "Monomial", "SymbolicAtoms", "expand"]
-
-EDGES = ("ac", "ad", "bc", "bd")
-_SWAPPED_LEFT = (2, 3, 0, 1)  # ac <-> bc, ad <-> bd
-_SWAPPED_RIGHT = (1, 0, 3, 2)  # ac <-> ad, bc <-> bd
 #: What is left of a sum of weights, relative to their sizes, when it counts as cancelled.
 _NEGLIGIBLE = 1e-12
 #: Symbols written while a formula is multiplied out: a fraction of a second of work.
@@ -49,6 +44,8 @@ class Factor:
     def is_odd(self) -> bool:
         """Whether the features compared change sign under a swap."""
         if self.role == "derived":
+            from pairity.pairs.derived import common_parity
+
             return common_parity(self.parts) is Parity.ODD
         return self.role == "antisymmetric"
 
@@ -106,10 +103,8 @@ class Expansion:
         self.work = work
 
     def __add__(self, other: Expansion) -> Expansion:
-        return _collect(
-            [*self.terms.items(), *other.terms.items()],
-            _allowed(self.work + other.work + len(other.terms) + _PER_SUM),
-        )
+        work = _allowed(self.work + other.work + len(other.terms) + _PER_SUM)
+        return _collect(chain(self.terms.items(), other.terms.items()), work)
 
     def __sub__(self, other: Expansion) -> Expansion:
         return self + other * -1.0
@@ -118,14 +113,9 @@ class Expansion:
         if not isinstance(other, Expansion):
             return Expansion({m: w * float(other) for m, w in self.terms.items()}, self.work)
         symbols = len(self.terms) * other.n_symbols + len(other.terms) * self.n_symbols
-        return _collect(
-            (
-                (mine * yours, weight * other_weight)
-                for mine, weight in self.terms.items()
-                for yours, other_weight in other.terms.items()
-            ),
-            _allowed(self.work + other.work + symbols),
-        )
+        work = _allowed(self.work + other.work + symbols)
+        both = product(self.terms.items(), other.terms.items())
+        return _collect(((m * n, weight * other) for (m, weight), (n, other) in both), work)
 
     def __pow__(self, exponent: int) -> Expansion:
         return whole_power(self, exponent)
@@ -164,14 +154,8 @@ def _collect(parts: Iterable[tuple[Monomial, float]], work: int) -> Expansion:
     for monomial, weight in parts:
         total, magnitude = sums.get(monomial, (0.0, 0.0))
         sums[monomial] = total + weight, magnitude + abs(weight)
-    return Expansion(
-        {
-            monomial: total
-            for monomial, (total, magnitude) in sums.items()
-            if abs(total) > _NEGLIGIBLE * magnitude
-        },
-        work,
-    )
+    kept = {m: total for m, (total, size) in sums.items() if abs(total) > _NEGLIGIBLE * size}
+    return Expansion(kept, work)
 
 
 @dataclass(frozen=True)
@@ -184,21 +168,15 @@ class SymbolicAtoms:
     right_swapped: bool = False
 
     def objects(self, kernel: Kernel) -> Edges:
-        """Monomials of one edge each, renamed by the swaps."""
-        return Edges(*(self._edge(kernel, edge) for edge in range(4)))
-
-    def _edge(self, kernel: Kernel, edge: int) -> Expansion:
-        if self.left_swapped:
-            edge = _SWAPPED_LEFT[edge]
-        if self.right_swapped:
-            edge = _SWAPPED_RIGHT[edge]
-        same = _one_of_equals(kernel)
-        edges = tuple((same,) if place == edge else () for place in range(4))
-        return Expansion({Monomial(edges): 1.0})
+        """Monomials of one edge each, renamed by the swaps: ac <-> bc, ad <-> bd; ac <-> ad, ..."""
+        same, renamed = _one_of_equals(kernel), 2 * self.left_swapped + self.right_swapped
+        edges = (tuple((same,) if one == edge else () for one in range(4)) for edge in range(4))
+        alone = [Expansion({Monomial(kernels): 1.0}) for kernels in edges]
+        return Edges(*(alone[edge ^ renamed] for edge in range(4)))
 
     def symmetric(self, kernel: Kernel) -> Expansion:
         """A factor that no swap changes."""
-        return Expansion({_alone(Factor("symmetric", kernel)): 1.0})
+        return _alone(Factor("symmetric", kernel))
 
     def antisymmetric(self, kernel: Kernel) -> Expansion:
         """A factor whose swaps reduce to a sign, or to one flag, where the kernel's form allows."""
@@ -212,26 +190,24 @@ class SymbolicAtoms:
         if kernel.reflection is not None and kernel.reflection_invariant:
             sign = kernel.reflection.sign if left else 1.0
             left = False
-        factor = replace(factor, left_swapped=left, right_swapped=right)
-        return Expansion({_alone(factor): sign})
+        return _alone(replace(factor, left_swapped=left, right_swapped=right), sign)
 
     def derived(
         self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
     ) -> Expansion:
         """A factor of features that stay under a swap, or change sign."""
         factor = Factor("derived", kernel, parts=parts, scaling=scaling)
-        return self._odd(factor) if factor.is_odd else Expansion({_alone(factor): 1.0})
+        return self._odd(factor) if factor.is_odd else _alone(factor)
 
     def rows(self, kernel: Kernel) -> Expansion:
         """A factor of whole rows: nothing is known of its behaviour under swaps."""
-        factor = Factor("rows", kernel, self.left_swapped, self.right_swapped)
-        return Expansion({_alone(factor): 1.0})
+        return _alone(Factor("rows", kernel, self.left_swapped, self.right_swapped))
 
     def known(self, kernel: Kernel) -> Expansion:
         """A factor whose swaps reduce to the sign that the kernel says."""
         swapped = self.left_swapped != self.right_swapped
         sign = kernel.swap_parity.sign if kernel.swap_parity is not None and swapped else 1.0
-        return Expansion({_alone(Factor("known", kernel)): sign})
+        return _alone(Factor("known", kernel), sign)
 
     def swap_left(self) -> SymbolicAtoms:
         """Left pair mirrored."""
@@ -242,8 +218,8 @@ class SymbolicAtoms:
         return replace(self, right_swapped=not self.right_swapped)
 
 
-def _alone(factor: Factor) -> Monomial:
-    return Monomial(factors=(_one_of_equals(factor),))
+def _alone(factor: Factor, weight: float = 1.0) -> Expansion:
+    return Expansion({Monomial(factors=(_one_of_equals(factor),)): weight})
 
 
 @lru_cache(maxsize=256)
@@ -269,11 +245,8 @@ def parity_of(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Parity 
     """EVEN for a balanced kernel, ODD for a skew-balanced one, None for neither."""
     atoms = SymbolicAtoms(n_symmetric, n_antisymmetric)
     plain, mirrored = _expand(kernel, atoms), _expand(kernel, atoms.swap_right())
-    if plain.equals(mirrored):
-        return Parity.EVEN
-    if plain.equals(mirrored * -1.0):
-        return Parity.ODD
-    return None
+    kept = (parity for parity in Parity if plain.equals(mirrored * parity.sign))
+    return next(kept, None)
 
 
 @lru_cache(maxsize=256)

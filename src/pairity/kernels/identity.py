@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse as sp
 
-from pairity.distinct import distinct_rows
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import Atoms
-from pairity.kernels.elementary import concatenated_inner_product
+from pairity.kernels.elementary import _ObjectKernel
 from pairity.kernels.features import Features, Matrix, NamedObjects
+from pairity.pairs.arrays import Places
+from pairity.pairs.distinct import distinct_rows, joined
 
-__all__ = ["Identity"]
 
-
-class Identity(Kernel):
+class Identity(_ObjectKernel):
     """``k(x, z) = 1`` for the same object and 0 otherwise: an effect of its own for each object.
 
     Objects are the same when their ids are, or their features in pairs without ids.  Used alone it
@@ -29,19 +23,14 @@ class Identity(Kernel):
 
     translation = "invariant"
 
-    def formula(self, atoms: Atoms) -> Any:
-        """``k(a,c) + k(b,d)`` plus inner products of group features."""
-        return concatenated_inner_product(atoms, self)
-
     def on_features(self, left: Features, right: Features) -> Matrix:
         """1.0 where rows are equal."""
-        codes = _codes(left, right)
-        return (codes[0][:, np.newaxis] == codes[1][np.newaxis, :]).astype(np.float64)
+        rows, columns = _codes(left, right)
+        return (rows[:, np.newaxis] == columns).astype(np.float64)
 
     def paired(self, left: Features, right: Features) -> Matrix:
         """1.0 where the two rows are equal."""
-        codes = _codes(left, right)
-        return (codes[0] == codes[1]).astype(np.float64)
+        return np.equal(*_codes(left, right)).astype(np.float64)
 
     def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
         """1.0 where ids are equal, or rows without ids."""
@@ -64,8 +53,6 @@ def _what_tells(left: NamedObjects, right: NamedObjects) -> tuple[Features, Feat
     return left.codes[:, np.newaxis], right.codes[:, np.newaxis]
 
 
-def _codes(left: Features, right: Features) -> tuple[Any, Any]:
+def _codes(left: Features, right: Features) -> list[Places]:
     """Numbers that are equal where rows are."""
-    both = sp.vstack([left, right], format="csr") if sp.issparse(left) else np.vstack([left, right])
-    codes = distinct_rows(both).inverse
-    return codes[: left.shape[0]], codes[left.shape[0] :]
+    return np.split(distinct_rows(joined([left, right], 0)).inverse, [left.shape[0]])

@@ -1,24 +1,31 @@
-"""Landmarks: the few rows that stand for all objects, and the matrix that makes features of them.
+"""Landmarks: the few rows that stand for all objects, and the features made of them.
 
-Every choice is made among the distinct rows of a table, in an order that depends on their content
+With landmarks Z the kernel k is replaced by
+
+    k(x, Z) k(Z, Z)^+ k(Z, z) = <phi(x), phi(z)>,    phi(x) = k(x, Z) W,    W W' = k(Z, Z)^+.
+
+Landmarks are chosen among the distinct rows of a table, in an order that depends on their content
 alone: repeated objects, their order and the orientation of pairs change nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.cluster import kmeans_plusplus
 
+from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.features import Features, Matrix, paired_inner_products
-from pairity.kernels.standardized import OnRescaled
-from pairity.kernels.widths import distinct_sample
-from pairity.validation import as_dense
-
-__all__ = ["WAYS", "chosen_landmarks", "whitened"]
+from pairity.kernels.elementary import _ObjectKernel
+from pairity.kernels.features import Features, Matrix, inner_products, paired_inner_products
+from pairity.kernels.scaling import distinct_sample
+from pairity.pairs.arrays import Places, batches
+from pairity.pairs.distinct import distinct_rows
+from pairity.runtime.validation import as_dense
 
 WAYS = ("k-means", "leverage", "uniform")
 #: Distinct rows among which landmarks are chosen; of more, so many, evenly spread.
@@ -31,8 +38,6 @@ _MOST_SAMPLED = 512
 _BLOCK_ENTRIES = 2_000_000
 #: Eigenvalues of k(Z, Z) below this share of the largest are rounding, not similarity.
 _NEGLIGIBLE = 1e-10
-
-Places = NDArray[np.intp]
 
 
 def chosen_landmarks(
@@ -51,7 +56,8 @@ def chosen_landmarks(
         return rows[_drawn(np.ones(rows.shape[0]), n_components, rng)]
     averages = not sp.issparse(rows) and all(inner.proven for inner in kernel.walk())
     if way == "k-means" and averages:
-        return _cluster_means(as_dense(rows), _seen(kernel, rows), n_components, rng)
+        compared = as_dense(kernel.compared(rows))
+        return _cluster_means(as_dense(rows), compared, n_components, rng)
     return rows[_drawn(_leverage(kernel, rows, n_components, rng), n_components, rng)]
 
 
@@ -64,34 +70,26 @@ def whitened(kernel: Kernel, landmarks: Features) -> Matrix:
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def _seen(kernel: Kernel, rows: Features) -> Matrix:
-    """The numbers that the kernel compares in the end."""
-    while isinstance(kernel, OnRescaled):
-        rows, kernel = kernel.rescale(rows), kernel.kernel
-    return as_dense(rows)
-
-
-def _cluster_means(rows: Matrix, seen: Matrix, n_clusters: int, rng: np.random.Generator) -> Matrix:
-    """Means of the clusters that Lloyd's rounds find in ``seen``, taken over ``rows``.
+def _cluster_means(rows: Matrix, compared: Matrix, size: int, rng: np.random.Generator) -> Matrix:
+    """Means of the clusters that Lloyd's rounds find in ``compared``, taken over ``rows``.
 
     Rescaling is affine: the mean of rescaled rows is the rescaled mean.
     """
-    seen = seen - seen.mean(axis=0)
+    compared = compared - compared.mean(axis=0)
     start = int(rng.integers(2**31))
-    centres = kmeans_plusplus(seen, n_clusters, random_state=start, n_local_trials=2)[0]
+    centres = kmeans_plusplus(compared, size, random_state=start, n_local_trials=2)[0]
     for _ in range(_ROUNDS):
-        centres = _means(seen, _nearest(seen, centres))
-    return _means(rows, _nearest(seen, centres))
+        centres = _means(compared, _nearest(compared, centres))
+    return _means(rows, _nearest(compared, centres))
 
 
 def _nearest(rows: Matrix, centres: Matrix) -> Places:
     """Place of the centre nearest to each row: ``|z|^2 - 2 <x, z>`` is smallest there."""
     lengths, label = paired_inner_products(centres, centres), np.empty(len(rows), dtype=np.intp)
-    step = max(1, _BLOCK_ENTRIES // len(centres))
-    for start in range(0, len(rows), step):
-        distances = rows[start : start + step] @ (-2.0 * centres.T)
+    for part in batches(len(rows), _BLOCK_ENTRIES // len(centres)):
+        distances = rows[part] @ (-2.0 * centres.T)
         distances += lengths
-        label[start : start + step] = distances.argmin(axis=1)
+        label[part] = distances.argmin(axis=1)
     return label
 
 
@@ -146,3 +144,86 @@ def _scores(
 def _drawn(scores: Matrix, size: int, rng: np.random.Generator) -> Places:
     """Places drawn without replacement in proportion to scores, ascending."""
     return np.sort(rng.choice(len(scores), size, replace=False, p=scores / scores.sum()))
+
+
+@dataclass(frozen=True)
+class FeatureError:
+    """What landmark features lose of a kernel on some rows; 0.0 is nothing, 1.0 everything."""
+
+    share: float
+    """``1 - sum |phi(x)|^2 / sum k(x, x)``: share of the trace."""
+    largest: float
+    """The largest ``1 - |phi(x)|^2 / k(x, x)`` of a row."""
+    n_components: int
+    """Number of features."""
+
+
+@dataclass(eq=False, repr=False)
+class LandmarkFeatures(_ObjectKernel):
+    """``<phi(x), phi(z)>`` with ``phi(x) = k(x, Z) W``: what fitting :class:`Nystroem` leaves behind."""
+
+    kernel: Kernel  # k, of features
+    landmarks: Features  # Z, (n_landmarks, n_columns)
+    whitening: Matrix  # W with W W' = k(Z, Z)^+, (n_landmarks, n_components)
+
+    of_few_features = True
+
+    def check(self) -> None:
+        """Refuse what is no kernel, and a matrix that does not fit the landmarks."""
+        if not isinstance(self.kernel, Kernel):
+            raise KernelError(f"got {self.kernel!r} for landmark features; expected a kernel.")
+        shapes = np.shape(self.landmarks), np.shape(self.whitening)
+        if len(shapes[0]) != 2 or len(shapes[1]) != 2 or shapes[0][0] != shapes[1][0]:
+            raise KernelError(
+                f"got landmarks of shape {shapes[0]} and a whitening of shape {shapes[1]}; expected a"
+                " row of each for every landmark."
+            )
+        super().check()
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, table: Features, n_components: int, way: str, seed: int
+    ) -> LandmarkFeatures:
+        """Features of a kernel whose parameters are known, from the rows of a table."""
+        landmarks = chosen_landmarks(kernel, table, n_components, way, seed)
+        return cls(kernel, landmarks, whitened(kernel, landmarks))
+
+    def explicit(self, features: Features) -> Matrix:
+        """``k(x, Z) W``, shape (rows, components), a block of rows at a time."""
+        rows = np.empty((features.shape[0], self.whitening.shape[1]))
+        for part in self._blocks(features):
+            rows[part] = self.kernel.on_features(features[part], self.landmarks) @ self.whitening
+        return rows
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        """``<phi(x_i), phi(z_j)>``."""
+        rows = self.explicit(left)
+        return inner_products(rows, rows if right is left else self.explicit(right))
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        """``<phi(x_i), phi(z_i)>``."""
+        values = np.empty(left.shape[0])
+        for part in self._blocks(left):
+            sides = self._explicit_once(left[part]), self._explicit_once(right[part])
+            values[part] = paired_inner_products(*sides)
+        return values
+
+    def error(self, table: Features) -> FeatureError:
+        """What the features lose of the kernel on the rows of a table."""
+        exact, kept = np.empty(table.shape[0]), np.empty(table.shape[0])
+        for part in self._blocks(table):
+            rows, features = table[part], self.explicit(table[part])
+            exact[part] = self.kernel.paired(rows, rows)
+            kept[part] = paired_inner_products(features, features)
+        lost = exact - kept
+        share = float(lost.sum() / exact.sum()) if exact.sum() > 0.0 else 0.0
+        largest = float((lost[exact > 0.0] / exact[exact > 0.0]).max(initial=0.0))
+        return FeatureError(max(share, 0.0), largest, self.whitening.shape[1])
+
+    def _explicit_once(self, features: Features) -> Matrix:
+        """The features of rows that occur many times, as the ends of pairs do."""
+        distinct = distinct_rows(features)
+        return self.explicit(features[distinct.representative])[distinct.inverse]
+
+    def _blocks(self, table: Features) -> Iterator[slice]:
+        return batches(table.shape[0], _BLOCK_ENTRIES // max(1, *self.whitening.shape))

@@ -16,18 +16,14 @@ import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import Atoms, Edges
+from pairity.kernels.atoms import Atoms, Edges, WrappedAtoms
 from pairity.kernels.elementary import Precomputed
 from pairity.kernels.expansion import Expansion, expand
 from pairity.kernels.features import Features, Matrix
-from pairity.kernels.landmark_features import FeatureError, LandmarkFeatures
-from pairity.kernels.landmarks import WAYS
+from pairity.kernels.landmarks import WAYS, FeatureError, LandmarkFeatures
 from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
 from pairity.kernels.standardized import OnRescaled
-from pairity.kernels.wrapped_atoms import WrappedAtoms
-from pairity.pairs import Pairs
-
-__all__ = ["Approximated", "FeatureError", "LandmarkFeatures", "Nystroem", "approximation_errors"]
+from pairity.pairs.data import Pairs
 
 
 @dataclass(frozen=True)
@@ -40,9 +36,8 @@ class _LandmarkAtoms(WrappedAtoms):
     instead = "leave Nystroem out, or use Product(Nystroem(k1)) with a kernel k1 of objects"
 
     def objects(self, kernel: Kernel) -> Edges:
-        """Landmark features in the place of the kernel."""
-        found = (features for features in self.features if _alike(features.kernel, kernel))
-        return self.inner.objects(next(found, kernel))
+        alike = (features for features in self.features if _alike(features.kernel, kernel))
+        return self.inner.objects(next(alike, kernel))
 
 
 def _alike(one: Any, two: Any) -> bool:
@@ -60,32 +55,32 @@ def _alike(one: Any, two: Any) -> bool:
     return np.array_equal(one, two) if isinstance(one, np.ndarray) else bool(one == two)
 
 
+@dataclass(eq=False, repr=False)
 class Approximated(Kernel):
     """A kernel of pairs with landmark features for its object kernels: what a fit leaves behind."""
 
-    def __init__(self, kernel: Kernel, features: tuple[LandmarkFeatures, ...]) -> None:
-        self.kernel = kernel
-        self.features = features
-        self.check()
+    kernel: Kernel
+    features: tuple[LandmarkFeatures, ...]
+
+    of_few_features = True
 
     def check(self) -> None:
         """Refuse what is no kernel, and features that are none of landmarks."""
-        features = self.features
-        sound = isinstance(features, tuple) and all(
-            isinstance(one, LandmarkFeatures) for one in features
-        )
-        if not (sound and isinstance(self.kernel, Kernel)):
+        sound = isinstance(self.kernel, Kernel) and isinstance(self.features, tuple)
+        if not (sound and all(isinstance(one, LandmarkFeatures) for one in self.features)):
             raise KernelError("got an approximation whose parts do not fit; expected a fitted one.")
         super().check()
 
     def formula(self, atoms: Atoms) -> Any:
         """The formula of the kernel, on atoms with landmark features."""
-        return self.kernel.formula(_LandmarkAtoms(atoms, self.features))
+        landmark_atoms: Any = _LandmarkAtoms(atoms, self.features)
+        return self.kernel.formula(landmark_atoms)
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"Nystroem({self.kernel!r})"
 
 
+@dataclass(eq=False, repr=False)
 class Nystroem(Kernel):
     """A kernel whose object kernels become inner products of few features when a model is fitted.
 
@@ -121,18 +116,12 @@ class Nystroem(Kernel):
     64
     """
 
-    def __init__(
-        self,
-        kernel: Kernel | str,
-        n_components: int = 256,
-        landmarks: str = "k-means",
-        random_state: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.random_state = random_state
-        self.check()
+    kernel: Kernel | str
+    n_components: int = 256
+    landmarks: str = "k-means"
+    random_state: int = 0
+
+    of_few_features = True
 
     def check(self) -> None:
         """Refuse what is no kernel, an unknown choice of landmarks, and numbers out of range."""
@@ -162,8 +151,8 @@ class Nystroem(Kernel):
         table = pairs.without_unused_objects().objects
         # without features it is the kernel itself, and refuses what has no object kernels
         expansion = expand(Approximated(kernel, ()), pairs.n_symmetric, pairs.n_antisymmetric)
-        found = (self._landmarks(k1, table) for k1 in _object_kernels(expansion))
-        return Approximated(kernel, tuple(features for features in found if features is not None))
+        features = (self._landmarks(k1, table) for k1 in _object_kernels(expansion))
+        return Approximated(kernel, tuple(one for one in features if one is not None))
 
     def fitted_to_features(self, table: Features) -> Kernel:
         """The kernel of features with landmarks among the rows of a table."""
@@ -189,10 +178,6 @@ class Nystroem(Kernel):
         """Unknown before a fit."""
         raise KernelError(self._unknown)
 
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """Unknown before a fit."""
-        raise KernelError(self._unknown)
-
     @property
     def _unknown(self) -> str:
         return (
@@ -201,10 +186,9 @@ class Nystroem(Kernel):
         )
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        options = ", ".join(
-            f"{name}={value!r}" for name, value in list(self.parameters().items())[1:]
-        )
-        return f"Nystroem({self.kernel!r}, {options})"
+        options = list(self.parameters().items())[1:]
+        shown = ", ".join(f"{name}={value!r}" for name, value in options)
+        return f"Nystroem({self.kernel!r}, {shown})"
 
 
 def _object_kernels(expansion: Expansion) -> tuple[Kernel, ...]:
@@ -240,16 +224,15 @@ def approximation_errors(kernel: Kernel, table: Features) -> tuple[FeatureError,
         One for each object kernel that landmarks stand for; landmarks of group features are left
         out.
     """
-    found = (_with_tables(k1, table) for k1 in _object_kernels(expand(kernel)))
-    return tuple(features.error(rows) for pairs in found for features, rows in pairs)
+    return tuple(error for k1 in _object_kernels(expand(kernel)) for error in _errors(k1, table))
 
 
-def _with_tables(kernel: Kernel, table: Features) -> Iterator[tuple[LandmarkFeatures, Features]]:
-    """Landmark features inside an object kernel, and the table as they see it."""
+def _errors(kernel: Kernel, table: Features) -> Iterator[FeatureError]:
+    """Errors of the landmark features inside an object kernel, on the table as they see it."""
     if isinstance(kernel, LandmarkFeatures):
-        yield kernel, table
+        yield kernel.error(table)
         return
     if isinstance(kernel, OnRescaled):
         table = kernel.rescale(table)
     for child in kernel.children():
-        yield from _with_tables(child, table)
+        yield from _errors(child, table)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from pairity.derived import common_parity, derived_features
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms
-from pairity.kernels.widths import with_both_signs
-from pairity.pairs import Pairs
-from pairity.parity import Parity
-
-__all__ = ["Derived"]
+from pairity.kernels.scaling import spread_sample, with_both_signs
+from pairity.pairs.data import Pairs
+from pairity.pairs.derived import common_parity, derived_features
+from pairity.pairs.parity import Parity
 
 #: Pairs on whose derived features a width is found.
 _SAMPLE = 20_000
 
 
+@dataclass(eq=False, repr=False)
 class Derived(Kernel):
     """``k(phi(ab), phi(cd))`` with features phi derived from the objects and the group features.
 
@@ -33,7 +31,7 @@ class Derived(Kernel):
     kernel : Kernel
         Kernel of the derived features.
     parts : tuple of str
-        What is compared, all of one kind: see :mod:`pairity.derived`.
+        What is compared, all of one kind: see :mod:`pairity.pairs.derived`.
 
     Examples
     --------
@@ -42,10 +40,8 @@ class Derived(Kernel):
     Derived(Gaussian(sigma=1.0), ('absolute_difference', 'sum'))
     """
 
-    def __init__(self, kernel: Kernel, parts: tuple[str, ...] = ("absolute_difference",)) -> None:
-        self.kernel = kernel
-        self.parts = parts
-        self.check()
+    kernel: Kernel
+    parts: tuple[str, ...] = ("absolute_difference",)
 
     def check(self) -> None:
         """Refuse what is no kernel, and parts that are unknown or of two kinds."""
@@ -58,9 +54,7 @@ class Derived(Kernel):
 
     def fitted_to(self, pairs: Pairs) -> Kernel:
         """With parameters found on the derived features of the training pairs, in both orders."""
-        if len(pairs) > _SAMPLE:
-            pairs = pairs[np.linspace(0, len(pairs) - 1, _SAMPLE).astype(np.intp)]
-        table = derived_features(pairs, self.parts)
+        table = derived_features(spread_sample(pairs, _SAMPLE), self.parts)
         if common_parity(self.parts) is Parity.ODD:
             table = with_both_signs(table)
         return self.mapped(lambda kernel: kernel.fitted_to_features(table))

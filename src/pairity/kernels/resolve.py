@@ -1,4 +1,12 @@
-"""Names of default kernels, and plain functions, turned into kernels."""
+"""Names of default kernels, and plain functions, turned into kernels.
+
+A name means the same kernel wherever a kernel is asked for by its name: in estimators, searches,
+``Nystroem("gaussian")`` and formulas of the command line.  Names of Gaussian kernels stand for
+standardised features and the median width: "gaussian" is ``Standardized(Gaussian("median"))``,
+"tensor" is ``Standardized(Tensor(Gaussian("median")))``.  Classes are what their parameters say:
+``Gaussian()`` has sigma 1 on the features as they are, and ``gaussian(2.0)`` in a formula is
+``Gaussian(2.0)``.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +24,14 @@ from pairity.kernels.constructions import (
     TensorMetric,
 )
 from pairity.kernels.elementary import Callable, Gaussian, Linear, Polynomial
-from pairity.kernels.identity import Identity
 from pairity.kernels.standardized import Standardized
 
-__all__ = ["KERNEL_NAMES", "as_kernel"]
+
+def _identity() -> Kernel:
+    from pairity.kernels.identity import Identity
+
+    return Identity()
+
 
 _DEFAULTS: dict[str, Function[[], Kernel]] = {
     "linear": Linear,
@@ -29,7 +41,7 @@ _DEFAULTS: dict[str, Function[[], Kernel]] = {
     "product": lambda: Standardized(Product(Gaussian("median"))),
     "direct_sum": lambda: Standardized(DirectSum(Gaussian("median"))),
     "tensor": lambda: Standardized(Tensor(Gaussian("median"))),
-    "identity": Identity,
+    "identity": _identity,
     "metric_learning": lambda: MetricLearning(Linear()),
     "tensor_metric": lambda: TensorMetric(Linear()),
 }

@@ -1,7 +1,9 @@
-"""Features of pairs brought to one scale, learned from the training pairs.
+"""What kernels learn from training pairs: scales of features, and widths of Gaussian kernels.
 
-Objects and symmetric group features are shifted to mean 0, antisymmetric ones are not: their
-sign must stay theirs.  All of it is entry by entry, so that a swap changes nothing.
+Objects and symmetric group features are shifted to mean 0, antisymmetric ones are not: their sign
+must stay theirs.  A width is the median distance between different rows.  Each distinct row counts
+once, and features that change sign under a swap count with both signs, so that repeated
+observations, the order of rows and the order in which a pair is written change nothing.
 """
 
 from __future__ import annotations
@@ -10,23 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from pairity.distinct import distinct_rows
-from pairity.kernels.features import Features
-from pairity.kernels.widths import with_both_signs
-from pairity.pairs import Pairs
-from pairity.validation import as_dense
-
-__all__ = ["SCALES", "Scaling", "moments", "rescaled"]
+from pairity.kernels.features import Features, squared_distances
+from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.pairs.data import Pairs
+from pairity.pairs.distinct import distinct_rows
+from pairity.runtime.validation import as_dense
 
 SCALES = ("auto", "columns", "common")
 #: Spreads of columns further apart than this speak for different units.
 _SAME_UNIT = 10.0
 #: Columns whose means are within this share of their spread look centred, as scores of PCA are.
 _CENTRED = 0.05
-
-Row = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +33,11 @@ class Scaling:
     Compared by identity: one scaling is learned in one fit.
     """
 
-    object_shift: Row
-    object_factor: Row
-    symmetric_shift: Row
-    symmetric_factor: Row
-    antisymmetric_factor: Row
+    object_shift: Vector
+    object_factor: Vector
+    symmetric_shift: Vector
+    symmetric_factor: Vector
+    antisymmetric_factor: Vector
 
     @classmethod
     def of(cls, pairs: Pairs, scale: str) -> Scaling:
@@ -58,13 +55,9 @@ class Scaling:
         if sp.issparse(pairs.objects):
             mean = np.zeros_like(mean)
         symmetric_mean, symmetric_spread = moments(pairs.symmetric)
-        return cls(
-            mean,
-            _inverse(spread),
-            symmetric_mean,
-            _inverse(symmetric_spread),
-            _inverse(moments(with_both_signs(pairs.antisymmetric))[1]),
-        )
+        odd_spread = moments(with_both_signs(pairs.antisymmetric))[1]
+        even = symmetric_mean, _inverse(symmetric_spread)
+        return cls(mean, _inverse(spread), *even, _inverse(odd_spread))
 
     @property
     def widths(self) -> tuple[int, int, int]:
@@ -75,7 +68,7 @@ class Scaling:
     def rescales(self) -> bool:
         """Whether it does more than shift."""
         factors = self.object_factor, self.symmetric_factor, self.antisymmetric_factor
-        return any(bool((factor != 1.0).any()) for factor in factors)
+        return bool((np.concatenate(factors) != 1.0).any())
 
     def apply(self, pairs: Pairs) -> Pairs:
         """The pairs with their features rescaled."""
@@ -86,14 +79,21 @@ class Scaling:
         )
 
 
-def rescaled(table: Features, shift: Row, factor: Row) -> Features:
+def rescaled(table: Features, shift: Vector, factor: Vector) -> Features:
     """``(x - shift) * factor`` column by column."""
     if sp.issparse(table) and not shift.any():
         return sp.csr_array(sp.csr_array(table).multiply(factor[np.newaxis, :]))
     return (as_dense(table) - shift) * factor
 
 
-def moments(table: Features) -> tuple[Row, Row]:
+def derived_table(pairs: Pairs, parts: tuple[str, ...], scaling: Scaling | None) -> Matrix:
+    """Features derived from those of the pairs, rescaled first if there is a scale."""
+    from pairity.pairs.derived import derived_features
+
+    return derived_features(pairs if scaling is None else scaling.apply(pairs), parts)
+
+
+def moments(table: Features) -> tuple[Vector, Vector]:
     """Mean and spread of the columns over distinct rows."""
     if not table.shape[0] or not table.shape[1]:
         return np.zeros(table.shape[1]), np.ones(table.shape[1])
@@ -106,13 +106,13 @@ def moments(table: Features) -> tuple[Row, Row]:
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 
-def _inverse(spread: Row) -> Row:
+def _inverse(spread: Vector) -> Vector:
     """Factors; 1 for a column that does not vary."""
     varies = spread > 1e-12 * max(float(spread.max(initial=0.0)), 1e-300)
     return np.where(varies, 1.0 / np.where(varies, spread, 1.0), 1.0)
 
 
-def _differ_in_unit(mean: Row, spread: Row) -> bool:
+def _differ_in_unit(mean: Vector, spread: Vector) -> bool:
     """Whether spreads are far apart, other than by the decay of centred principal components."""
     varying = spread > 0
     if varying.sum() < 2:
@@ -121,3 +121,48 @@ def _differ_in_unit(mean: Row, spread: Row) -> bool:
     if float(spread.max()) <= _SAME_UNIT * float(np.median(spread)):
         return False
     return bool((np.abs(mean) > _CENTRED * spread).any())
+
+
+# Samples, and widths of Gaussian kernels --------------------------------------------------------
+
+#: Rows between which distances are taken; more of them would move the median by a percent.
+_MOST_ROWS = 1000
+
+
+def spread_rows(n_rows: int, size: int) -> Places:
+    """At most ``size`` row numbers, evenly spread."""
+    return np.linspace(0, n_rows - 1, min(n_rows, size)).astype(np.intp)
+
+
+def spread_sample(pairs: Pairs, size: int) -> Pairs:
+    """At most ``size`` of the pairs, evenly spread over the rows."""
+    return pairs if len(pairs) <= size else pairs[spread_rows(len(pairs), size)]
+
+
+def distinct_sample(table: Features, most_rows: int = _MOST_ROWS) -> Features:
+    """At most that many distinct rows of a table, spread evenly over their order by content."""
+    rows = distinct_rows(table).representative
+    return table[rows if len(rows) <= most_rows else rows[spread_rows(len(rows), most_rows)]]
+
+
+def median_distance(table: Features) -> float:
+    """Median distance between two different rows; 1.0 where there are no two."""
+    sample = distinct_sample(table)
+    if sample.shape[0] < 2 or not sample.shape[1]:
+        return 1.0
+    distances = squared_distances(sample, sample)[np.triu_indices(sample.shape[0], 1)]
+    middle = float(np.sqrt(np.median(distances)))
+    return middle if np.isfinite(middle) and middle > 0.0 else 1.0
+
+
+def with_both_signs(table: Matrix) -> Matrix:
+    """Rows of odd features and their negatives: what the pairs and their swaps have together."""
+    return np.vstack([table, -table])
+
+
+def median_of_pairs(pairs: Pairs) -> float:
+    """Width on ``X_ab``: squares add up, those of the objects and of the group features."""
+    objects, odd = pairs.without_unused_objects().objects, with_both_signs(pairs.antisymmetric)
+    tables = (table for table in (objects, pairs.symmetric, odd) if table.shape[1])
+    total = sum(median_distance(table) ** 2 for table in tables)
+    return float(np.sqrt(total)) if total > 0.0 else 1.0

@@ -1,10 +1,8 @@
 """Losses: what a decision value costs, its conjugate in the dual, and its prox; one home for all."""
 
-from pairity.losses.base import Loss
-from pairity.losses.cells import Cells
-from pairity.losses.logistic import Logistic
-from pairity.losses.piecewise import PiecewiseLinear, epsilon_insensitive, hinge
-from pairity.losses.squared import Squared
+from pairity.losses.loss import Loss
+from pairity.losses.piecewise import Cells, PiecewiseLinear, epsilon_insensitive, hinge
+from pairity.losses.smooth import Logistic, Squared
 
 __all__ = [
     "Cells",

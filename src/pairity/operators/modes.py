@@ -18,26 +18,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
-from pairity.kernels.constructions import MetricLearning
-from pairity.memory import Budget
-from pairity.operators.base import KernelOperator
+from pairity.operators.operator import KernelOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.products import BilinearSum, PairSums, sample_pairs
-from pairity.pairs import Pairs
-from pairity.parity import Parity
-
-__all__ = ["EigenModes", "LandmarkModes", "Modes", "leading_modes"]
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from pairity.pairs.arrays import Matrix, Places, Vector, sums_at
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity
+from pairity.runtime.memory import Budget
 
 #: Eigenvectors of the object Gram matrix that are looked at.
 _MOST_VECTORS = 320
@@ -47,23 +41,6 @@ _DENSE_SHARE = 0.02
 _NEGLIGIBLE = 1e-14
 #: Tables of the size of the features of landmarks that are held at once.
 _FEATURE_TABLES = 3.0
-
-
-class Modes(Protocol):
-    """A table of features with ``features @ features.T`` close to the kernel matrix."""
-
-    @property
-    def n_modes(self) -> int:
-        """How many features."""
-
-    def reduce(self, vector: Vector) -> Vector:
-        """``features.T @ vector``."""
-
-    def expand(self, weights: Vector) -> Vector:
-        """``features @ weights``."""
-
-    def gram(self, weights: Vector) -> Matrix:
-        """``features.T @ diag(weights) @ features``."""
 
 
 class _Kind(Enum):
@@ -79,8 +56,8 @@ class EigenModes:
     pairs: Pairs
     kind: _Kind
     vectors: Matrix  # (m, r)
-    first: NDArray[np.intp]  # (d,) i of each mode
-    second: NDArray[np.intp]
+    first: Places  # (d,) i of each mode
+    second: Places
     scale: Vector
 
     @property
@@ -97,8 +74,7 @@ class EigenModes:
         size = self.pairs.n_objects
         first, second = self.pairs.first, self.pairs.second
         if len(vector) > _DENSE_SHARE * size * size:
-            sums = np.bincount(first * size + second, vector, size * size)
-            return sums.astype(np.float64, copy=False).reshape(size, size)
+            return sums_at(first * size + second, vector, size * size).reshape(size, size)
         return sp.csr_array((vector, (first, second)), shape=(size, size))
 
     def reduce(self, vector: Vector) -> Vector:
@@ -111,10 +87,8 @@ class EigenModes:
         return 0.5 * self.scale * both
 
     def _degrees(self, vector: Vector) -> Vector:
-        size = self.pairs.n_objects
         ends = np.concatenate([self.pairs.first, self.pairs.second])
-        sums = np.bincount(ends, np.concatenate([vector, vector]), size)
-        return sums.astype(np.float64, copy=False)
+        return sums_at(ends, np.concatenate([vector, vector]), self.pairs.n_objects)
 
     def expand(self, weights: Vector) -> Vector:
         """``[U W U']_ab``, with the diagonal for the metric."""
@@ -122,15 +96,11 @@ class EigenModes:
         core = np.zeros((size, size))
         core[self.first, self.second] = self.scale * weights
         left = self.vectors @ (0.5 * (core + self._sign * core.T))
-        nothing = np.zeros(self.pairs.n_objects)
-        if self.kind is not _Kind.METRIC:
-            table = BilinearSum(left, self.vectors, self._sign)
-            sums = PairSums(0.0, nothing, nothing, [table])
-        else:
-            diagonal = np.einsum("ai,ai->a", left, self.vectors)
-            table = BilinearSum(-2.0 * left, self.vectors, 1.0)
-            sums = PairSums(0.0, diagonal, diagonal, [table])
-        return sample_pairs(sums, [self.pairs])[0]
+        diagonal, table = np.zeros(self.pairs.n_objects), left
+        if self.kind is _Kind.METRIC:
+            diagonal, table = np.einsum("ai,ai->a", left, self.vectors), -2.0 * left
+        bilinear = [BilinearSum(table, self.vectors, self._sign)]
+        return sample_pairs(PairSums(0.0, diagonal, diagonal, bilinear), [self.pairs])[0]
 
     def gram(self, weights: Vector) -> Matrix:
         """``features' diag(weights) features``, at object level.
@@ -145,7 +115,7 @@ class EigenModes:
             total += self._products_of_one_end(plain + plain.T, self._degrees(weights))
         return self.scale[:, np.newaxis] * total * self.scale
 
-    def _groups(self) -> list[tuple[int, slice, NDArray[np.intp]]]:
+    def _groups(self) -> list[tuple[int, slice, Places]]:
         """i, the places of its modes, and their j."""
         starts = np.flatnonzero(np.diff(self.first, prepend=-1))
         ends = np.append(starts[1:], self.n_modes)
@@ -188,7 +158,7 @@ class LandmarkModes:
     """Nystroem features ``K_nL (chol K_LL)^-T`` of some landmark pairs L, for any kernel."""
 
     operator: KernelOperator
-    landmarks: NDArray[np.intp]
+    landmarks: Places
 
     @property
     def n_modes(self) -> int:
@@ -218,30 +188,29 @@ class LandmarkModes:
         return weighted.T @ weighted
 
 
+#: A table of features with ``features @ features.T`` close to the kernel matrix.
+Modes: TypeAlias = EigenModes | LandmarkModes
+
+
 def leading_modes(operator: KernelOperator, n_modes: int, budget: Budget) -> Modes:
     """At most ``n_modes`` features of an operator's kernel within some memory."""
-    structure = operator.structure
-    few = int(min(n_modes, _fitting_modes(operator.left.n_objects, budget)))
+    structure, half = operator.structure, budget.share(0.5)
+    # modes whose products with one another, and tables over the objects, fit
+    fitting = min(half.side(copies=3.0), half.columns(operator.left.n_objects, copies=6.0))
+    few = int(min(n_modes, fitting))
     if structure is not None:
         kind = _Kind.EVEN if structure.parity is Parity.EVEN else _Kind.ODD
         return _eigen_modes(operator.left, kind, structure.gram, structure.weight, few)
-    kernel = operator.kernel
-    plain = isinstance(kernel, MetricLearning) and kernel.k2 is None and kernel.k3 is None
-    if plain and isinstance(operator, PairOperator):
-        gram = operator.grams[kernel.k1]
+    k1 = operator.kernel.metric_of
+    if k1 is not None and isinstance(operator, PairOperator):
+        gram = operator.grams[k1]
         # differences of objects do not see the mean
         gram = gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean()
         return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, few)
     n_pairs = len(operator.left)
-    fitting = int(min(n_modes, budget.columns(n_pairs, copies=_FEATURE_TABLES)))
-    chosen = np.random.default_rng(0).permutation(n_pairs)[: max(1, fitting)]
+    few = int(min(n_modes, budget.columns(n_pairs, copies=_FEATURE_TABLES)))
+    chosen = np.random.default_rng(0).permutation(n_pairs)[: max(1, few)]
     return LandmarkModes(operator, np.sort(chosen))
-
-
-def _fitting_modes(n_objects: int, budget: Budget) -> float:
-    """Modes whose products with one another, and tables over the objects, fit."""
-    half = budget.share(0.5)
-    return min(half.side(copies=3.0), half.columns(n_objects, copies=6.0))
 
 
 def _eigen_modes(

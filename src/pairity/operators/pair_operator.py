@@ -1,21 +1,21 @@
-"""A kernel between two sets of pairs, as something that yields rows and products."""
+"""A kernel between two sets of pairs, as something that yields rows and products.
+
+What is quick is read off the structure that a kernel declares: products of object kernels in its
+expansion, bilinear kernels ``K v = X P (Z' v)`` (37), kernels with an action of their own.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import ObjectGrams, PairedAtoms, dense_gram
-from pairity.kernels.expansion import expand
-from pairity.operators._gather_loops import dot_rows
-from pairity.operators.explicit import BilinearTerm, bilinear_product, bilinear_terms
-from pairity.operators.gather import gathered_block, gathered_product, rows_per_range
-from pairity.operators.known import KnownTerm, known_term
-from pairity.operators.opaque import add_opaque_product, multiply_by_factors
-from pairity.operators.precise import precise_product
+from pairity.kernels.atoms import ObjectGrams, dense_gram
+from pairity.kernels.expansion import Expansion, Factor, expand
+from pairity.operators._operator_loops import dot_rows
+from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.products import (
     CoefficientMatrix,
     products_are_cheaper,
@@ -23,53 +23,77 @@ from pairity.operators.products import (
     sum_over_pairs,
 )
 from pairity.operators.spectral import SpectralGrid, TensorStructure, tensor_structure
-from pairity.operators.terms import TermGroup, compile_groups, gram_megabytes
-from pairity.pairs import Pairs
-from pairity.threads import run_in_ranges
-
-__all__ = ["PairOperator"]
+from pairity.operators.terms import (
+    TermGroup,
+    add_opaque_product,
+    compile_groups,
+    gathered_block,
+    gathered_product,
+    gram_megabytes,
+    multiply_by_factors,
+    rows_per_range,
+)
+from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.pairs.data import Pairs
+from pairity.runtime.threads import run_in_ranges
+from pairity.runtime.validation import as_dense
 
 #: Entries of a block that are added up or evaluated at a time.
 _ENTRIES_AT_A_TIME = 2_000_000
 
+WeightedFactors = list[tuple[float, Factor]]
 
-class PairOperator:
+
+def _lone_factors(expansion: Expansion, role: str) -> WeightedFactors:
+    """The terms of an expansion that is a sum of single factors of a role; none otherwise."""
+    terms = [(weight, m.factors, any(m.edges)) for m, weight in expansion.terms.items()]
+    if any(edges or [factor.role for factor in factors] != [role] for _, factors, edges in terms):
+        return []
+    return [(weight, factors[0]) for weight, factors, _ in terms]
+
+
+def bilinear_product(terms: WeightedFactors, left: Pairs, right: Pairs, weights: Vector) -> Vector:
+    """``sum_j K(left_i, right_j) weights_j`` of terms ``weight X_left P X_right'``, without K."""
+
+    def rows(pairs: Pairs, swaps: set[bool]) -> dict[bool, Matrix]:
+        return {swap: as_dense((pairs.swap() if swap else pairs).to_rows()) for swap in swaps}
+
+    lefts = rows(left, {factor.left_swapped for _, factor in terms})
+    rights = rows(right, {factor.right_swapped for _, factor in terms})
+    total = np.zeros(len(left))
+    for weight, factor in terms:
+        matrix: Any = factor.kernel.bilinear_matrix
+        direction = matrix @ (rights[factor.right_swapped].T @ weights)
+        total += weight * (lefts[factor.left_swapped] @ direction)
+    return total
+
+
+class PairOperator(KernelOperator):
     """The matrix ``K(left_i, right_j)``, never stored as a whole.
 
     Rows are gathered from object Gram matrices where the kernel's expansion allows it, and
-    evaluated by its formula otherwise.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Kernel of pairs.
-    left : Pairs
-        Pairs of the rows.
-    right : Pairs, optional
-        Pairs of the columns; the same as ``left`` by default.
+    evaluated by its formula otherwise.  The pairs of the columns are those of the rows by default.
     """
 
     def __init__(self, kernel: Kernel, left: Pairs, right: Pairs | None = None) -> None:
-        self.kernel = kernel
-        self.left = left
-        self.right = left if right is None else right
+        super().__init__(kernel, left, right)
         self.grams = ObjectGrams(self.left, self.right)
+
+    @property
+    def _expansion(self) -> Expansion:
+        return expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric)
 
     @cached_property
     def _groups(self) -> list[TermGroup] | None:
         """Object Gram matrices and monomials; computed when first needed."""
-        expansion = expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric)
-        return compile_groups(expansion, self.grams, self.left, self.right)
+        return compile_groups(self._expansion, self.grams, self.left, self.right)
 
     @cached_property
-    def _bilinear(self) -> list[BilinearTerm] | None:
+    def _bilinear(self) -> WeightedFactors:
         """Terms of a bilinear kernel (37), (38) and its projections."""
-        return bilinear_terms(expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric))
-
-    @cached_property
-    def _known(self) -> KnownTerm | None:
-        """The kernel, if it is one that knows its pairs."""
-        return known_term(expand(self.kernel, self.left.n_symmetric, self.left.n_antisymmetric))
+        terms = _lone_factors(self._expansion, "rows")
+        declared = all(factor.kernel.bilinear_matrix is not None for _, factor in terms)
+        return terms if declared else []
 
     @property
     def structure(self) -> TensorStructure | None:
@@ -86,11 +110,11 @@ class PairOperator:
         return None if structure is None else SpectralGrid(structure)
 
     @property
-    def is_costly(self) -> bool:
+    def is_costly(self) -> bool:  # type: ignore[override]
         """Whether entries cost so much that a matrix in memory is worth it, where it fits."""
         groups = self._groups
         if groups is None:
-            return self._bilinear is None
+            return not self._bilinear
         return any(group.opaque for group in groups) or len(groups) > 1
 
     @property
@@ -98,63 +122,39 @@ class PairOperator:
         """What products through objects take."""
         return gram_megabytes(self.kernel, self.left, self.right)
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of left and right pairs."""
-        return len(self.left), len(self.right)
-
-    def rows(self, index: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Rows ``K(left_i, .)`` for i in ``index``, shape (len(index), n_right)."""
-        return self.block(index, slice(None))
-
-    def block(
-        self,
-        rows: NDArray[np.intp] | slice,
-        columns: NDArray[np.intp] | slice,
-        out: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
+    def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
         """The entries of some rows and columns, shape (len(rows), len(columns)), into ``out``."""
         left, right = self.left[rows], self.right[columns]
         if out is None:
             out = np.empty((len(left), len(right)))
-        step = max(1, _ENTRIES_AT_A_TIME // max(1, len(right)))
+        step = _ENTRIES_AT_A_TIME // max(1, len(right))
         if self._groups is not None and len(self._groups) == 1 and self._groups[0].left is None:
-            step = max(1, len(left))  # straight into ``out``
+            step = len(left)  # straight into ``out``
         chosen = np.arange(len(self.left))[rows]
-        for start in range(0, len(left), step):
-            part = slice(start, start + step)
+        for part in batches(len(left), step):
             self._fill(out[part], left[part], right, chosen[part], columns)
         return out
 
-    def _fill(
-        self,
-        out: NDArray[np.float64],
-        left: Pairs,
-        right: Pairs,
-        rows: NDArray[np.intp],
-        columns: NDArray[np.intp] | slice,
-    ) -> None:
+    def _fill(self, out: Matrix, left: Pairs, right: Pairs, rows: Places, columns: Rows) -> None:
         """Entries of some rows; what is made on the way is as large as ``out``."""
         if self._groups is None:
             out[...] = dense_gram(self.kernel, left, right, self.grams)
             return
-        for place, group in enumerate(self._groups):
-            target = out if place == 0 else np.empty_like(out)
+        for number, group in enumerate(self._groups):
+            target = out if number == 0 else np.empty_like(out)
             gathered_block(group.table, left, right, target)
             if group.left is not None and group.right is not None:
                 target *= group.left[rows] @ group.right[columns].T
             elif group.opaque:
                 multiply_by_factors(group.opaque, left, right, target)
-            if place:
+            if number:
                 out += target
 
-    def product(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    def product(self, vector: Vector) -> Vector:
         """``K vector``, shape (n_left,)."""
         return self.products(vector)[0]
 
-    def products(
-        self, vector: NDArray[np.float64], *, mirrored: bool = False
-    ) -> list[NDArray[np.float64]]:
+    def products(self, vector: Vector, *, mirrored: bool = False) -> list[Vector]:
         """``K vector``, and with ``mirrored`` the same for the swapped left pairs as well."""
         used = np.flatnonzero(vector)
         lefts = [self.left, self.left.swap()] if mirrored else [self.left]
@@ -162,57 +162,54 @@ class PairOperator:
             return [np.zeros(len(left)) for left in lefts]
         right, weights = self.right[used], np.ascontiguousarray(vector[used])
         if self._groups is None:
-            bilinear = self._bilinear
-            if bilinear is not None:
-                return [bilinear_product(bilinear, left, right, weights) for left in lefts]
-            if self._known is not None:
-                return self._known.products(lefts, right, weights)
-            return [self._formula_product(left, right, weights) for left in lefts]
+            return self._products_as_a_whole(lefts, right, weights)
         totals = [np.zeros(len(left)) for left in lefts]
         for group in self._groups:
             self._add_group(group, used, right, weights, lefts, totals)
         return totals
 
+    def _products_as_a_whole(
+        self, lefts: list[Pairs], right: Pairs, weights: Vector
+    ) -> list[Vector]:
+        """Products of a kernel of whole rows, or of one that knows its pairs."""
+        if self._bilinear:
+            return [bilinear_product(self._bilinear, left, right, weights) for left in lefts]
+        known = _lone_factors(self._expansion, "known")
+        if len(known) == 1:
+            weight, factor = known[0]
+            products = factor.kernel.products(lefts, right, weights)
+            if products is not None:
+                return [weight * values for values in products]
+        return [self._formula_product(left, right, weights) for left in lefts]
+
     def _add_group(
         self,
         group: TermGroup,
-        used: NDArray[np.intp],
+        used: Places,
         right: Pairs,
-        weights: NDArray[np.float64],
+        weights: Vector,
         lefts: list[Pairs],
-        totals: list[NDArray[np.float64]],
+        totals: list[Vector],
     ) -> None:
         """Add ``sum_h left_h o table(right_h o weights)`` for each list of left pairs."""
         if group.opaque:
             for left, total in zip(lefts, totals, strict=True):
                 add_opaque_product(group, left, right, weights, total)
             return
-        n_left = sum(map(len, lefts))
-        through_objects = products_are_cheaper(group.table, len(used), n_left)
+        through_objects = products_are_cheaper(group.table, len(used), sum(map(len, lefts)))
         for column in range(group.n_columns):
             values = weights
             if group.right is not None:
                 values = weights * group.right[used, column]
             if through_objects:
-                sums = sum_over_pairs(
-                    group.table, CoefficientMatrix(right, values, right.n_objects)
-                )
-                parts = sample_pairs(sums, lefts)
+                coefficients = CoefficientMatrix(right, values, right.n_objects)
+                parts = sample_pairs(sum_over_pairs(group.table, coefficients), lefts)
             else:
                 parts = [gathered_product(group.table, left, right, values) for left in lefts]
-            for swapped, (total, part) in enumerate(zip(totals, parts, strict=True)):
-                total += part if group.left is None else part * self._column(group, column, swapped)
+            for sign, total, part in zip((1.0, group.swap_sign), totals, parts, strict=False):
+                total += part if group.left is None else part * (group.left[:, column] * sign)
 
-    def _column(self, group: TermGroup, column: int, swapped: int) -> NDArray[np.float64]:
-        """A column of group features, of the left pairs or of their swaps."""
-        assert group.left is not None
-        if not swapped:
-            return group.left[:, column]
-        return group.left[:, column] * group.swap_sign
-
-    def _formula_product(
-        self, left: Pairs, right: Pairs, weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _formula_product(self, left: Pairs, right: Pairs, weights: Vector) -> Vector:
         out = np.zeros(len(left))
 
         def multiply(start: int, stop: int) -> None:
@@ -221,13 +218,3 @@ class PairOperator:
 
         run_in_ranges(multiply, len(left), rows_per_range(len(right)))
         return out
-
-    def precise_product(
-        self, rows: NDArray[np.intp], vector: NDArray[np.float64]
-    ) -> NDArray[np.longdouble]:
-        """Some entries of the product, by the formula, in extended precision."""
-        return precise_product(self.kernel, self.left[rows], self.right, vector)
-
-    def diagonal(self) -> NDArray[np.float64]:
-        """``K(left_i, right_i)`` for all i."""
-        return np.asarray(self.kernel.formula(PairedAtoms(self.left, self.right)))

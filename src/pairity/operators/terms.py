@@ -1,4 +1,10 @@
-"""An expansion compiled to arrays: Gram matrices of objects, weights, edges."""
+"""An expansion compiled to arrays: Gram matrices of objects, weights, edges, group features.
+
+A monomial ``(object kernels) * <x_ab, x_cd> * <x~_ab, x~_cd>`` acts on coefficients v as
+``sum_h phi_h o [object kernels](phi_h o v)``, with phi the products of columns (MATH, section 1:
+"K_TL * k3, k3 linear", "polynomial with group").  Kernels of group features that are no inner
+products of few features are evaluated entry by entry.
+"""
 
 from __future__ import annotations
 
@@ -13,28 +19,80 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams
 from pairity.kernels.expansion import Expansion, Factor, Monomial, expand
-from pairity.memory import megabytes_of
-from pairity.operators.factors import explicit_features, swap_sign
-from pairity.pairs import Pairs
+from pairity.kernels.scaling import derived_table
+from pairity.operators._operator_loops import dot_rows, gather_products, gather_rows
+from pairity.pairs.arrays import Matrix, Vector
+from pairity.pairs.data import Pairs
+from pairity.runtime.memory import megabytes_of
+from pairity.runtime.threads import run_in_ranges
+from pairity.runtime.validation import as_dense
 
-__all__ = ["TermGroup", "TermTable", "compile_groups", "gram_megabytes"]
-
+#: More columns than this are not worth a product each.
+_MOST_COLUMNS = 64
 #: Expansions longer than this are evaluated by the formula instead.
 _MOST_TERMS = 64
 #: Matrices between objects that a product makes beside the Gram matrices.
 _IN_PRODUCTS = 4
 #: Factors that stand for a whole kernel of pairs.
 _BEYOND = ("rows", "known")
+#: Kernel entries that one range of work covers: small enough to balance, large enough to pay.
+_ENTRIES_PER_RANGE = 500_000
+
+
+def explicit_features(factors: tuple[Factor, ...], pairs: Pairs) -> Matrix | None:
+    """Columns phi, shape (n, h), whose inner products are the product of the factors; or None."""
+    features = np.ones((len(pairs), 1))
+    for factor in factors:
+        power = _power(factor)
+        if power is None:
+            return None
+        table = as_dense(factor.kernel.compared(_table(factor, pairs)))
+        if features.shape[1] * table.shape[1] ** power > _MOST_COLUMNS:
+            return None
+        for _ in range(power):
+            columns = features.shape[1] * table.shape[1]
+            products = np.einsum("ni,nj->nij", features, table)
+            features = products.reshape(len(pairs), columns)
+    return np.ascontiguousarray(features)
+
+
+def swap_sign(factors: tuple[Factor, ...]) -> float:
+    """Sign by which the features of a swapped pair differ: -1.0 for an odd power of x~."""
+    odd = sum(_power(factor) or 0 for factor in factors if factor.is_odd) % 2
+    return -1.0 if odd else 1.0
+
+
+def factor_values(factors: tuple[Factor, ...], left: Pairs, right: Pairs) -> Matrix:
+    """Product of the factors between all left and right pairs."""
+    product = np.ones((len(left), len(right)))
+    for factor in factors:
+        rows = _table(factor, left.swap() if factor.left_swapped else left)
+        columns = _table(factor, right.swap() if factor.right_swapped else right)
+        product *= factor.kernel.on_features(rows, columns)
+    return product
+
+
+def _table(factor: Factor, pairs: Pairs) -> Matrix:
+    """The features that a factor compares."""
+    if factor.role == "derived":
+        return derived_table(pairs, factor.parts, factor.scaling)
+    return pairs.symmetric if factor.role == "symmetric" else pairs.antisymmetric
+
+
+def _power(factor: Factor) -> int | None:
+    """Degree of a homogeneous polynomial factor; None for anything else."""
+    other = factor.role in _BEYOND or factor.left_swapped or factor.right_swapped
+    return None if other else factor.kernel.power
 
 
 @dataclass(frozen=True)
 class TermTable:
     """Monomials as arrays: ``edge_gram[t, e]`` is a row of ``grams``, or -1 for no kernel."""
 
-    grams: NDArray[np.float64]  # (n_grams, m_left, m_right)
-    weights: NDArray[np.float64]  # (n_terms,)
+    grams: Matrix  # (n_grams, m_left, m_right)
+    weights: Vector  # (n_terms,)
     edge_gram: NDArray[np.int64]  # (n_terms, 4)
-    factors: tuple[tuple[NDArray[np.float64], NDArray[np.float64]] | None, ...] = ()
+    factors: tuple[tuple[Matrix, Matrix] | None, ...] = ()
     """``grams[g] = factors[g][0] @ factors[g][1].T`` where the rank is known to be low."""
 
 
@@ -47,8 +105,8 @@ class TermGroup:
     """
 
     table: TermTable
-    left: NDArray[np.float64] | None
-    right: NDArray[np.float64] | None
+    left: Matrix | None = None
+    right: Matrix | None = None
     swap_sign: float = 1.0
     """What a swap of the left pair does to its features: odd powers of x~ change sign."""
     opaque: tuple[Factor, ...] = ()
@@ -69,21 +127,23 @@ def compile_groups(
         return None
     by_factors: dict[tuple[Factor, ...], dict[Monomial, float]] = {}
     for monomial, weight in expansion.terms.items():
-        stripped = Monomial(monomial.edges)
-        by_factors.setdefault(monomial.factors, {})[stripped] = weight
-    groups = []
-    for factors, terms in by_factors.items():
-        if not factors:
-            groups.append(TermGroup(_compile(terms, grams), None, None))
-            continue
-        left_features = explicit_features(factors, left)
-        right_features = left_features if right is left else explicit_features(factors, right)
-        if left_features is None or right_features is None:
-            groups.append(TermGroup(_compile(terms, grams), None, None, opaque=factors))
-            continue
-        sign = swap_sign(factors)
-        groups.append(TermGroup(_compile(terms, grams), left_features, right_features, sign))
-    return groups
+        by_factors.setdefault(monomial.factors, {})[Monomial(monomial.edges)] = weight
+    return [
+        _compile_group(factors, _compile(terms, grams), left, right)
+        for factors, terms in by_factors.items()
+    ]
+
+
+def _compile_group(
+    factors: tuple[Factor, ...], table: TermTable, left: Pairs, right: Pairs
+) -> TermGroup:
+    if not factors:
+        return TermGroup(table)
+    rows = explicit_features(factors, left)
+    columns = rows if right is left else explicit_features(factors, right)
+    if rows is None or columns is None:
+        return TermGroup(table, opaque=factors)
+    return TermGroup(table, rows, columns, swap_sign(factors))
 
 
 def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> float:
@@ -101,37 +161,30 @@ def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> f
 
 
 def _compile(terms: dict[Monomial, float], grams: ObjectGrams) -> TermTable:
-    monomials = sorted(terms, key=_edges_present, reverse=True)
-    places: dict[tuple[Kernel, ...], int] = {}
+    monomials = sorted(terms, key=lambda monomial: tuple(map(bool, monomial.edges)), reverse=True)
+    number: dict[tuple[Kernel, ...], int] = {}
     edge_gram = np.full((len(monomials), 4), -1, dtype=np.int64)
     for term, monomial in enumerate(monomials):
         for edge, kernels in enumerate(monomial.edges):
             if kernels:
-                edge_gram[term, edge] = places.setdefault(kernels, len(places))
+                edge_gram[term, edge] = number.setdefault(kernels, len(number))
+    matrices = [reduce(mul, (grams[kernel] for kernel in kernels)) for kernels in number]
+    if len(matrices) == 1:  # without a copy
+        stack = np.ascontiguousarray(matrices[0])[np.newaxis]
+    else:
+        shape = len(matrices), grams.left.shape[0], grams.right.shape[0]
+        stack = np.stack(matrices) if matrices else np.zeros(shape)
     return TermTable(
-        _stack([reduce(mul, (grams[kernel] for kernel in kernels)) for kernels in places], grams),
+        stack,
         np.array([terms[monomial] for monomial in monomials]),
         edge_gram,
-        tuple(_low_rank_factor(kernels, grams) for kernels in places),
+        tuple(_low_rank_factor(kernels, grams) for kernels in number),
     )
-
-
-def _stack(matrices: list[NDArray[np.float64]], grams: ObjectGrams) -> NDArray[np.float64]:
-    """Matrices in one array, without a copy where there is only one."""
-    if not matrices:
-        return np.zeros((0, grams.left.shape[0], grams.right.shape[0]))
-    if len(matrices) == 1:
-        return np.ascontiguousarray(matrices[0])[np.newaxis]
-    return np.stack(matrices)
-
-
-def _edges_present(monomial: Monomial) -> tuple[bool, ...]:
-    return tuple(bool(kernels) for kernels in monomial.edges)
 
 
 def _low_rank_factor(
     kernels: tuple[Kernel, ...], grams: ObjectGrams
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+) -> tuple[Matrix, Matrix] | None:
     """Explicit features of a kernel that has fewer of them than half the objects."""
     if len(kernels) != 1:
         return None
@@ -143,3 +196,62 @@ def _low_rank_factor(
     left = np.asarray(kernel.explicit(grams.left))
     same = grams.right is grams.left
     return left, left if same else np.asarray(kernel.explicit(grams.right))
+
+
+# Kernel entries gathered from object Gram matrices, on both cores -------------------------------
+
+
+def rows_per_range(n_columns: int) -> int:
+    """Rows of that many columns that one range of work covers."""
+    return max(1, _ENTRIES_PER_RANGE // max(1, n_columns))
+
+
+def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: Matrix) -> None:
+    """Matrix of the terms between pairs, entry by entry, into ``out``."""
+    columns = right.first, right.second, terms.grams, terms.weights, terms.edge_gram
+
+    def fill(start: int, stop: int) -> None:
+        gather_rows(out[start:stop], left.first[start:stop], left.second[start:stop], *columns)
+
+    run_in_ranges(fill, len(left), rows_per_range(len(right)))
+
+
+def gathered_product(terms: TermTable, left: Pairs, right: Pairs, weights: Vector) -> Vector:
+    """``sum_j terms(left_i, right_j) weights_j``, row by row."""
+    out = np.zeros(len(left))
+    columns = right.first, right.second, terms.grams, terms.weights, terms.edge_gram, weights
+
+    def multiply(start: int, stop: int) -> None:
+        rows = left.first[start:stop], left.second[start:stop]
+        gather_products(out[start:stop], np.empty(len(right)), *rows, *columns)
+
+    run_in_ranges(multiply, len(left), rows_per_range(len(right)))
+    return out
+
+
+def multiply_by_factors(
+    factors: tuple[Factor, ...], left: Pairs, right: Pairs, block: Matrix
+) -> None:
+    """``block *= factors(left, right)``, a range of rows at a time."""
+
+    def multiply(start: int, stop: int) -> None:
+        block[start:stop] *= factor_values(factors, left[start:stop], right)
+
+    run_in_ranges(multiply, len(left), rows_per_range(len(right)))
+
+
+def add_opaque_product(
+    group: TermGroup, left: Pairs, right: Pairs, weights: Vector, total: Vector
+) -> None:
+    """``total += (table o factors) weights``, never holding more than a range of rows."""
+
+    def add(start: int, stop: int) -> None:
+        part = left[start:stop]
+        block = np.empty((len(part), len(right)))
+        gathered_block(group.table, part, right, block)
+        block *= factor_values(group.opaque, part, right)
+        values = np.empty(len(part))
+        dot_rows(values, block, weights)
+        total[start:stop] += values
+
+    run_in_ranges(add, len(left), rows_per_range(len(right)))

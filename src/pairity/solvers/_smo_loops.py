@@ -1,32 +1,18 @@
 """Sequential minimal optimisation: the loops.
 
-All functions work on ``1/2 theta' K theta + sum h(theta)`` with the two linear pieces of each h
+The functions work on ``1/2 theta' K theta + sum h(theta)`` with the two linear pieces of each h
 (:mod:`pairity.losses.piecewise`) and the decision values ``values = K theta`` of formula (27), over
 the variables listed in ``active``.  Kernel rows lie in ``cache``; ``slot[i]`` is the place of row
 i, or -1.  A loop that needs a row that is not there returns its number and is called again once
 the row is in.  STALLED means that the best step is lost in rounding.
 """
 
+# mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
 import numpy as np
 
-from pairity.compiled import njit
-
-__all__ = [
-    "CONVERGED",
-    "MISSING_ROW",
-    "OUT_OF_STEPS",
-    "STALLED",
-    "best_value",
-    "count_unshrinkable",
-    "fall_target",
-    "pair_steps",
-    "rise_target",
-    "room_to_fall",
-    "room_to_rise",
-    "single_steps",
-]
+from pairity.runtime.compiled import njit
 
 CONVERGED, MISSING_ROW, OUT_OF_STEPS, STALLED = 0, 1, 2, 3
 #: Curvature below which a direction counts as flat.
@@ -36,7 +22,7 @@ _NEAR_BOUND = 1e-13
 
 
 @njit(cache=True, nogil=True, inline="always")
-def rise_target(theta, high, below, above):  # type: ignore[no-untyped-def]
+def rise_target(theta, high, below, above):
     """Decision up to which a variable would rise; -inf at its upper bound."""
     if theta >= high:
         return -np.inf
@@ -44,7 +30,7 @@ def rise_target(theta, high, below, above):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def fall_target(theta, low, below, above):  # type: ignore[no-untyped-def]
+def fall_target(theta, low, below, above):
     """Decision down to which a variable would fall; +inf at its lower bound."""
     if theta <= low:
         return np.inf
@@ -52,19 +38,19 @@ def fall_target(theta, low, below, above):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def room_to_rise(theta, high, below, above):  # type: ignore[no-untyped-def]
+def room_to_rise(theta, high, below, above):
     """How far a variable may rise within its linear piece."""
     return -theta if theta < 0.0 and below != above else high - theta
 
 
 @njit(cache=True, nogil=True, inline="always")
-def room_to_fall(theta, low, below, above):  # type: ignore[no-untyped-def]
+def room_to_fall(theta, low, below, above):
     """How far a variable may fall within its linear piece."""
     return theta if theta > 0.0 and below != above else theta - low
 
 
 @njit(cache=True, nogil=True, inline="always")
-def best_value(theta, value, curvature, low, high, below, above):  # type: ignore[no-untyped-def]
+def best_value(theta, value, curvature, low, high, below, above):
     """Minimiser over one variable, all others fixed."""
     rests_above = max(theta + (above - value) / curvature, 0.0)
     rests_below = min(theta + (below - value) / curvature, 0.0)
@@ -72,7 +58,7 @@ def best_value(theta, value, curvature, low, high, below, above):  # type: ignor
 
 
 @njit(cache=True, nogil=True)
-def _ends(theta, values, low, high, below, above, active):  # type: ignore[no-untyped-def]
+def _ends(theta, values, low, high, below, above, active):
     """Formula (26): variable and value of the largest rise, and of the smallest fall."""
     rise, fall = -1, -1
     most, least = -np.inf, np.inf
@@ -87,7 +73,7 @@ def _ends(theta, values, low, high, below, above, active):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
-def _best_partner(row, i, most, theta, values, low, below, above, diagonal, active):  # type: ignore[no-untyped-def]
+def _best_partner(row, i, most, theta, values, low, below, above, diagonal, active):
     """Second-order rule: the partner with the largest decrease of the unclipped objective."""
     partner, best = -1, 0.0
     for j in active:
@@ -102,15 +88,17 @@ def _best_partner(row, i, most, theta, values, low, below, above, diagonal, acti
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _landing(theta, step, room, bend_ahead, bound):  # type: ignore[no-untyped-def]
-    """Where a signed step ends; one that uses up the room lands exactly on the bend or bound."""
-    if abs(step) >= room:
-        return 0.0 if bend_ahead else bound
-    return theta + step
+def _land(i, j, step, room_i, room_j, theta, low, high, below, above):
+    """Let i rise and j fall; a step that uses up the room lands exactly on the bend or bound."""
+    bent = below[i] != above[i], below[j] != above[j]
+    up = 0.0 if theta[i] < 0.0 and bent[0] else high[i]
+    down = 0.0 if theta[j] > 0.0 and bent[1] else low[j]
+    theta[i] = up if step >= room_i else theta[i] + step
+    theta[j] = down if step >= room_j else theta[j] - step
 
 
 @njit(cache=True, nogil=True)
-def _snapped(value, low, high):  # type: ignore[no-untyped-def]
+def _snapped(value, low, high):
     """A value inside the box; averaging halves the way to a bound, so what is near it is on it."""
     near = _NEAR_BOUND * (high - low)
     if abs(value) < near:
@@ -121,23 +109,8 @@ def _snapped(value, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def pair_steps(  # type: ignore[no-untyped-def]
-    theta,
-    values,
-    low,
-    high,
-    below,
-    above,
-    diagonal,
-    active,
-    cache,
-    slot,
-    last_used,
-    clock,
-    second_order,
-    mirror_sign,
-    tol,
-    max_steps,
+def pair_steps(
+    theta, values, pieces, diagonal, active, rows, clock, second_order, mirror_sign, tol, max_steps
 ):
     """Two-variable steps, for problems with the equality constraint ``sum(theta) = 0``.
 
@@ -145,6 +118,8 @@ def pair_steps(  # type: ignore[no-untyped-def]
     6), on a full set whose second half mirrors the first with targets of that sign.
     Returns status, steps done, the missing row, violation, and the two ends of (26).
     """
+    low, high, below, above = pieces
+    cache, slot, last_used = rows
     half = len(theta) // 2
     steps = 0
     while True:
@@ -174,24 +149,20 @@ def pair_steps(  # type: ignore[no-untyped-def]
             return STALLED, steps, -1, violation, most, least
         steps += 1
         if mirror_sign == 0.0:
-            bend_i = theta[i] < 0.0 and below[i] != above[i]
-            bend_j = theta[j] > 0.0 and below[j] != above[j]
-            theta[i] = _landing(theta[i], step, room_i, bend_i, high[i])
-            theta[j] = _landing(theta[j], -step, room_j, bend_j, low[j])
+            _land(i, j, step, room_i, room_j, theta, low, high, below, above)
             for k in active:
                 values[k] += step * (row_i[k] - row_j[k])
         else:
             share = 0.5 * step
             mirror_i = i + half if i < half else i - half
             mirror_j = j + half if j < half else j - half
-            theta[i] = _snapped(theta[i] + share, low[i], high[i])
-            theta[mirror_i] = _snapped(
-                theta[mirror_i] + mirror_sign * share, low[mirror_i], high[mirror_i]
-            )
-            theta[j] = _snapped(theta[j] - share, low[j], high[j])
-            theta[mirror_j] = _snapped(
-                theta[mirror_j] - mirror_sign * share, low[mirror_j], high[mirror_j]
-            )
+            for k, change in (
+                (i, share),
+                (mirror_i, mirror_sign * share),
+                (j, -share),
+                (mirror_j, -(mirror_sign * share)),
+            ):
+                theta[k] = _snapped(theta[k] + change, low[k], high[k])
             for k in active:
                 mirror_k = k + half if k < half else k - half
                 change_i = row_i[k] + mirror_sign * row_i[mirror_k]
@@ -200,7 +171,7 @@ def pair_steps(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _single_gain(theta, value, curvature, low, high, below, above):  # type: ignore[no-untyped-def]
+def _single_gain(theta, value, curvature, low, high, below, above):
     """Decrease of the objective by the best step of one variable."""
     moved = best_value(theta, value, max(curvature, _FLAT), low, high, below, above)
     over, under = max(moved, 0.0) - max(theta, 0.0), min(moved, 0.0) - min(theta, 0.0)
@@ -209,22 +180,8 @@ def _single_gain(theta, value, curvature, low, high, below, above):  # type: ign
 
 
 @njit(cache=True, nogil=True)
-def single_steps(  # type: ignore[no-untyped-def]
-    theta,
-    values,
-    low,
-    high,
-    below,
-    above,
-    diagonal,
-    active,
-    cache,
-    slot,
-    last_used,
-    clock,
-    second_order,
-    tol,
-    max_steps,
+def single_steps(
+    theta, values, pieces, diagonal, active, rows, clock, second_order, tol, max_steps
 ):
     """One-variable steps, for problems without a bias: greedy coordinate descent on (22).
 
@@ -232,6 +189,8 @@ def single_steps(  # type: ignore[no-untyped-def]
     reversed-pair step of Theorem 3(b); the second-order rule the largest decrease.
     Returns status, steps done, the missing row and the violation.
     """
+    low, high, below, above = pieces
+    cache, slot, last_used = rows
     steps = 0
     moved, change = -1, 0.0
     row = cache[0]
@@ -257,34 +216,134 @@ def single_steps(  # type: ignore[no-untyped-def]
             return CONVERGED, steps, -1, violation
         if steps >= max_steps:
             return OUT_OF_STEPS, steps, -1, violation
-        if slot[chosen] < 0:
-            return MISSING_ROW, steps, chosen, violation
-        last_used[slot[chosen]] = clock + steps
-        row = cache[slot[chosen]]
-        old = theta[chosen]
-        theta[chosen] = best_value(
-            old,
-            values[chosen],
-            max(diagonal[chosen], _FLAT),
-            low[chosen],
-            high[chosen],
-            below[chosen],
-            above[chosen],
+        k = chosen
+        if slot[k] < 0:
+            return MISSING_ROW, steps, k, violation
+        last_used[slot[k]] = clock + steps
+        row = cache[slot[k]]
+        old = theta[k]
+        theta[k] = best_value(
+            old, values[k], max(diagonal[k], _FLAT), low[k], high[k], below[k], above[k]
         )
-        if theta[chosen] == old:
+        if theta[k] == old:
             return STALLED, steps, -1, violation
-        moved, change = chosen, theta[chosen] - old
+        moved, change = k, theta[k] - old
         steps += 1
 
 
+# Steps on a Gram block that is in memory as a whole ----------------------------------------------
+#
+# The same steps where every row is resident and every variable active: straight passes that the
+# compiler vectorises.
+
+#: Stands for minus infinity where sums must stay finite.
+_NEVER = -1e300
+
+
+# A maximum may be taken in any order; there is no arithmetic in it to relax.
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _largest(values):
+    most = _NEVER
+    for k in range(len(values)):
+        most = max(most, values[k])
+    return most
+
+
 @njit(cache=True, nogil=True)
-def count_unshrinkable(theta, values, low, high, below, above, active, most, least, keep):  # type: ignore[no-untyped-def]
-    """Mark in ``keep`` the variables that may still move soon; the rest sit firmly."""
-    kept = 0
-    for place, i in enumerate(active):
-        upward = rise_target(theta[i], high[i], below[i], above[i]) - values[i]
-        downward = fall_target(theta[i], low[i], below[i], above[i]) - values[i]
-        firm = upward < least and downward > most
-        keep[place] = not firm
-        kept += not firm
-    return kept
+def _index_of(values, wanted):
+    """Lowest index of an entry that is there."""
+    for k in range(len(values)):
+        if values[k] == wanted:
+            return k
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def single_steps_on_block(block, values, theta, pieces, tol, max_steps):
+    """One-variable steps of largest decrease, in place; returns steps and whether they ended.
+
+    They end when no projected gradient exceeds ``tol``, or when a step is lost in rounding.
+    """
+    low, high, below, above = pieces
+    n = len(theta)
+    half = np.empty(n)
+    inverse = np.empty(n)
+    for k in range(n):
+        half[k] = 0.5 * block[k, k]
+        inverse[k] = 1.0 / max(block[k, k], _FLAT)
+    moved = np.empty(n)
+    gain = np.empty(n)
+    violation = np.empty(n)
+    for step_number in range(max_steps):
+        for k in range(n):
+            t, g, a, b = theta[k], values[k], above[k], below[k]
+            best = max(t + (a - g) * inverse[k], 0.0) + min(t + (b - g) * inverse[k], 0.0)
+            best = min(max(best, low[k]), high[k])
+            step = best - t
+            over, under = max(best, 0.0) - max(t, 0.0), min(best, 0.0) - min(t, 0.0)
+            moved[k] = best
+            gain[k] = (a - g) * over + (b - g) * under - half[k] * step * step
+            target = (b if t < 0.0 else a) if step > 0.0 else (a if t > 0.0 else b)
+            violation[k] = abs(target - g) if step != 0.0 else 0.0
+        if _largest(violation) <= tol:
+            return step_number, True
+        chosen = _index_of(gain, _largest(gain))
+        change = moved[chosen] - theta[chosen]
+        if change == 0.0:
+            return step_number, True
+        theta[chosen] = moved[chosen]
+        row = block[chosen]
+        for k in range(n):
+            values[k] += change * row[k]
+    return max_steps, False
+
+
+@njit(cache=True, nogil=True)
+def _update_ends(k, theta, low, high, below, above, rises, falls):
+    """Decision up to which theta_k would rise, minus that down to which it would fall."""
+    t = theta[k]
+    rises[k] = _NEVER if t >= high[k] else (below[k] if t < 0.0 else above[k])
+    falls[k] = _NEVER if t <= low[k] else -(above[k] if t > 0.0 else below[k])
+
+
+@njit(cache=True, nogil=True)
+def pair_steps_on_block(block, values, theta, pieces, tol, max_steps):
+    """Two-variable steps by the second-order rule, in place; returns steps and whether they ended."""
+    low, high, below, above = pieces
+    n = len(theta)
+    diagonal = np.empty(n)
+    rises = np.empty(n)
+    falls = np.empty(n)
+    merit = np.empty(n)
+    for k in range(n):
+        diagonal[k] = block[k, k]
+        _update_ends(k, theta, low, high, below, above, rises, falls)
+    for step_number in range(max_steps):
+        for k in range(n):
+            merit[k] = rises[k] - values[k]
+        most = _largest(merit)
+        i = _index_of(merit, most)
+        for k in range(n):
+            merit[k] = falls[k] + values[k]
+        if most < 0.5 * _NEVER or most + _largest(merit) <= tol:
+            return step_number, True
+        row_i = block[i]
+        for k in range(n):
+            difference = max(most + (falls[k] + values[k]), 0.0)
+            curvature = max(diagonal[i] + diagonal[k] - 2.0 * row_i[k], _FLAT)
+            merit[k] = difference * difference / curvature
+        j = _index_of(merit, _largest(merit))
+        row_j = block[j]
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        step = (most + (falls[j] + values[j])) / curvature
+        room_i = room_to_rise(theta[i], high[i], below[i], above[i])
+        room_j = room_to_fall(theta[j], low[j], below[j], above[j])
+        step = min(step, room_i, room_j)
+        if theta[i] + step == theta[i] and theta[j] - step == theta[j]:
+            return step_number, True
+        _land(i, j, step, room_i, room_j, theta, low, high, below, above)
+        _update_ends(i, theta, low, high, below, above, rises, falls)
+        _update_ends(j, theta, low, high, below, above, rises, falls)
+        for k in range(n):
+            values[k] += step * (row_i[k] - row_j[k])
+    return max_steps, False

@@ -1,16 +1,15 @@
 """Splitting on the grid: the entrywise passes."""
 
+# mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
 import numpy as np
 
-from pairity.compiled import njit
-
-__all__ = ["grid_violation", "project_cells"]
+from pairity.runtime.compiled import njit
 
 
 @njit(cache=True, nogil=True)
-def project_cells(point, step, low, bend, high, below, above, feasible, reflected):  # type: ignore[no-untyped-def]
+def project_cells(point, step, low, bend, high, below, above, feasible, reflected):
     """Prox of every cell into ``feasible`` (Z), and ``2 Z - point`` into ``reflected``."""
     for i in range(point.shape[0]):
         for j in range(point.shape[1]):
@@ -28,12 +27,11 @@ def project_cells(point, step, low, bend, high, below, above, feasible, reflecte
 
 
 @njit(cache=True, nogil=True)
-def grid_violation(feasible, values, low, bend, high, below, above):  # type: ignore[no-untyped-def]
+def grid_violation(feasible, values, low, bend, high, below, above):
     """Ends of the bias interval over all observed cells, from decision values on the grid.
 
     A cell below its bend may rise towards the decision ``below``, from there on towards ``above``;
     likewise for falling.  The lower triangle mirrors the upper one.
-    Returns ``low end, high end``.
     """
     most, least = -np.inf, np.inf
     for i in range(feasible.shape[0]):

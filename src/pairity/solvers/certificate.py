@@ -7,7 +7,7 @@ model that theta defines, and the KKT conditions: every decision ``g_i + bias`` 
     y g + y bias >= 1 where |theta| < C,      y g + y bias <= 1 where |theta| > 0.
 
 Decisions are recomputed from the features in extended precision
-(:mod:`pairity.operators.precise`): all of them where that is cheap, and otherwise those of some
+(:mod:`pairity.operators.operator`): all of them where that is cheap, and otherwise those of some
 rows, which tell how much rounding there is in the rest.
 """
 
@@ -18,9 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.solvers.problem import AnyProblem, SomeLoss, Vector
-
-__all__ = ["Certificate", "certify", "certify_values", "middle_of"]
+from pairity.losses.loss import Vector
+from pairity.solvers.problem import AnyProblem, SomeLoss
 
 #: A relative gap below this is narrow, whatever the tolerance.
 _FINEST_GAP = 1e-5
@@ -101,28 +100,21 @@ class Certificate:
 
 def middle_of(low: float, high: float) -> float:
     """Midpoint of an interval of biases, or its finite end, or 0."""
-    if np.isfinite(low) and np.isfinite(high):
-        return 0.5 * (low + high)
-    if np.isfinite(low):
-        return low
-    return high if np.isfinite(high) else 0.0
+    ends = [end for end in (low, high) if np.isfinite(end)]
+    return sum(ends) / len(ends) if ends else 0.0
 
 
-def certify(problem: AnyProblem[SomeLoss], theta: Vector, tol: float) -> Certificate:
-    """Evaluate primal, dual, gap and KKT violation of ``theta``."""
-    values, rounding = _recomputed(problem, theta)
-    return replace(certify_values(problem, theta, values, tol), rounding=rounding)
-
-
-def _recomputed(problem: AnyProblem[SomeLoss], theta: Vector) -> tuple[Vector, float]:
-    """``K theta``, and by how much rounding moved it, in the unit of the loss."""
+def certify(
+    problem: AnyProblem[SomeLoss], theta: Vector, tol: float, lost: float = 0.0
+) -> Certificate:
+    """Evaluate primal, dual, gap and KKT violation of ``theta``; ``lost`` is counted with the gap."""
     values = problem.operator.product(theta)
     rows = _rows_to_recompute(problem, int(np.count_nonzero(theta)))
     precise = problem.operator.precise_product(rows, theta)
-    apart = float(np.max(np.abs(precise - values[rows]), initial=0.0)) / problem.loss.unit
+    rounding = float(np.max(np.abs(precise - values[rows]), initial=0.0)) / problem.loss.unit
     if len(rows) == len(values):
         values = precise.astype(np.float64)
-    return values, apart
+    return replace(certify_values(problem, theta, values, tol, lost), rounding=rounding)
 
 
 def _rows_to_recompute(problem: AnyProblem[SomeLoss], n_support: int) -> NDArray[np.intp]:
@@ -137,7 +129,7 @@ def _rows_to_recompute(problem: AnyProblem[SomeLoss], n_support: int) -> NDArray
 
 
 def certify_values(
-    problem: AnyProblem[SomeLoss], theta: Vector, values: Vector, tol: float
+    problem: AnyProblem[SomeLoss], theta: Vector, values: Vector, tol: float, lost: float = 0.0
 ) -> Certificate:
     """The same from known ``values = K theta``, taken at their word."""
     loss = problem.loss
@@ -146,37 +138,20 @@ def certify_values(
     if problem.has_bias and finite:
         low, high = loss.bias_interval(theta, values)
         bias = middle_of(low, high)
-    if not finite:
-        violation = np.inf
-    elif problem.has_bias and low > high:
-        violation = low - high
-    elif problem.has_bias and low < high:
-        violation = 0.0
+    if low != high:  # an interval that is empty, or has room
+        violation = max(0.0, low - high)
     else:
-        violation = loss.violation(theta, values + bias)
+        violation = loss.violation(theta, values + bias) if finite else np.inf
     quadratic = 0.5 * float(np.dot(theta, values))
     primal = quadratic + float(np.sum(loss.value(values + bias)))
     dual = quadratic + float(np.sum(loss.conjugate(theta)))
-    gap = primal + dual
+    gap = primal + dual + lost
     if problem.has_bias:  # a dual bound holds for sum(theta) = 0 alone: count what is missing
         gap += abs(float(theta.sum()) * bias)
-    n_support, n_bounded = loss.support(theta)
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        gap=gap,
-        relative_gap=gap / _size_of(primal, dual, loss),
-        violation=violation,
-        bias_low=low,
-        bias_high=high,
-        bias=bias,
-        n_support=n_support,
-        n_bounded=n_bounded,
-        tol=tol,
-    )
-
-
-def _size_of(primal: float, dual: float, loss: SomeLoss) -> float:
-    """What a gap is relative to: the objective, or a billionth of that of the function 0."""
+    # a gap is relative to the objective, or to a billionth of that of the function 0
     of_zero = float(np.sum(loss.value(np.zeros(len(loss)))))
-    return max(abs(primal), abs(dual), 1e-9 * of_zero, np.finfo(float).tiny)
+    size = max(abs(primal), abs(dual), 1e-9 * of_zero, np.finfo(float).tiny)
+    interval = low, high, bias
+    return Certificate(
+        primal, dual, gap, gap / size, violation, *interval, *loss.support(theta), tol
+    )

@@ -3,82 +3,66 @@
 Each round takes the pairs that violate the KKT conditions most (and keeps those that are between
 their bounds), solves the problem restricted to them with a resident Gram block, and updates the
 gradient of *all* pairs by one product through the object Gram matrices.
+
+On a block steps of SMO come first.  Once it is nearly known which variables are free, a polish is
+exact, by primal-dual active sets: with the variables on their bounds fixed, the free ones solve a
+linear system (one Cholesky factorisation, the bias by a bordered column); those that leave their
+box or whose multiplier has the wrong sign change sides, and so on until nobody moves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from pairity.losses.loss import Vector
 from pairity.losses.piecewise import PiecewiseLinear
-from pairity.solvers._block_loops import pair_steps_on_block, single_steps_on_block
-from pairity.solvers.polish import Block, polish
-from pairity.solvers.problem import Problem, Solution, SolverOptions, Vector
-from pairity.solvers.smo import feasible_start
-from pairity.threads import ENTRIES_PER_CALL, stop_if_abandoned
+from pairity.runtime.threads import ENTRIES_PER_CALL, stop_if_abandoned
+from pairity.solvers._smo_loops import pair_steps_on_block, single_steps_on_block
+from pairity.solvers.problem import (
+    DRIFT,
+    LOST,
+    REACHED,
+    Problem,
+    Solution,
+    SolverOptions,
+    feasible_start,
+    merits,
+)
 
-__all__ = ["LARGEST_SET", "solve_chunking"]
+Matrix = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Index = NDArray[np.intp]
 
 #: Working set at first, and at most when more variables than that are free; a Gram block takes 8
 #: times the square of this in bytes, the polish as much again.
 _WORKING_SET, LARGEST_SET = 4096, 16384
-#: Pairs up to which half of that is enough.
-_MANY_PAIRS = 10_000
-#: The inner solve goes on until its violation is this share of the outer one.
-_INNER_SHARE = 0.1
+#: Pairs up to which half of that is enough, and the share of it that free variables of the last
+#: one may take.
+_MANY_PAIRS, _KEPT_SHARE = 10_000, 0.8
+#: The inner solve goes on until its violation is this share of the outer one, for so many steps at
+#: most; it is exact from a violation of so many margins on.
+_INNER_SHARE, _MOST_INNER_STEPS, _CLOSE = 0.1, 200_000, 0.3
 #: Rounds without a lower objective after which rounding is to blame.
 _MOST_IDLE_ROUNDS = 5
-#: Share of a working set that free variables of the last one may take.
-_KEPT_SHARE = 0.8
-#: Steps per variable before active sets are taken as nearly known.
-_STEPS_BEFORE_POLISH = 2
-#: Steps on n variables that take as long as a polish, in units of (free variables)^3 / n.
-_POLISH_COST = 0.002
-#: Violation (in units of the margin) from which on inner solves are exact.
-_CLOSE = 0.3
-#: Steps of one inner solve.
-_MOST_INNER_STEPS = 200_000
+#: Steps per variable before active sets are taken as nearly known, and steps on n variables that
+#: take as long as a polish, in units of (free variables)^3 / n.
+_STEPS_BEFORE_POLISH, _POLISH_COST = 2, 0.002
+#: Rounds without a question, and steps on few pairs that take as long as each more of them.
+_FEW_ROUNDS, _STEPS_OF_A_ROUND = 100, 500
 #: With a large C a small violation may leave a large gap: some exact rounds are then added.
 _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
-#: Tolerances below this call for decision values free of the drift of many updates.
-_DRIFT = 1e-6
-_LOST = "steps are lost in rounding: tol is below what float64 can reach here"
+#: Rounds of a polish, what is added to a diagonal of 1 there, and differences that are rounding,
+#: relative to the size of targets or of variables.
+_MOST_POLISH_ROUNDS, _JITTER, _ROUNDING = 25, 1e-12, 1e-10
 
 
-@dataclass(frozen=True)
-class _Merit:
-    """How much each variable violates: positive entries may be improved."""
-
-    violation: float
-    merit: Vector
-    relative_gap: float
-
-
-def _measure(problem: Problem, theta: Vector, values: Vector) -> _Merit:
-    """Violation, and by how much each variable is on the wrong side of the middle bias."""
-    loss = problem.loss
-    rise, fall = loss.targets(theta)
-    middle = 0.0
-    if problem.has_bias:
-        low, high = loss.bias_interval(theta, values)
-        if not np.isfinite(low - high):
-            return _Merit(0.0, np.full(len(theta), -np.inf), 0.0)
-        middle = 0.5 * (low + high)
-        violation = low - high
-    merit = np.maximum(rise - values - middle, values + middle - fall)
-    if not problem.has_bias:
-        violation = float(merit.max(initial=0.0))
-    quadratic = 0.5 * float(np.dot(theta, values))
-    primal = quadratic + float(np.sum(loss.value(values + middle)))
-    gap = primal + quadratic + float(np.sum(loss.conjugate(theta)))
-    return _Merit(max(0.0, violation), merit, gap / max(primal, 1e-300))
-
-
-def _choose(
-    merit: Vector, free: NDArray[np.bool_], previous: NDArray[np.intp], size: int
-) -> NDArray[np.intp]:
+def _choose(merit: Vector, free: Mask, previous: Index, size: int) -> Index:
     """The worst violators, and from the previous set the variables between their bounds."""
     kept = previous[free[previous]]
     most = int(_KEPT_SHARE * size)
@@ -93,68 +77,6 @@ def _choose(
     return np.sort(np.concatenate([kept, worst]))
 
 
-def _solve_inside(
-    problem: Problem,
-    chosen: NDArray[np.intp],
-    block: NDArray[np.float64],
-    theta: Vector,
-    values: Vector,
-    tol: float,
-    patient: bool,
-    options: SolverOptions,
-) -> tuple[Vector, int, bool]:
-    """Dual variables of the working set, all others fixed; the steps it took; whether polished.
-
-    Steps of SMO first; where they take long, the active sets are by then nearly known and one
-    polish is exact.
-    """
-    loss = problem.loss.take(chosen)
-    inside, inside_values = theta[chosen].copy(), values[chosen].copy()
-    outside = inside_values - block @ inside
-    # far from the optimum a rough solve is enough; where rough is all there will be, it is not
-    far = tol > _INNER_SHARE * _CLOSE * loss.scale and not options.rough
-    n, n_free = len(chosen), int(np.count_nonzero(loss.is_free(inside)))
-    before_polish = _STEPS_BEFORE_POLISH * n + 1000
-    if patient:
-        before_polish += int(_POLISH_COST * n_free**3 / n)
-    total = 0
-    for allowance in (before_polish, _MOST_INNER_STEPS):
-        allowed = min(allowance, options.max_iter)
-        steps, ended = _take_steps(problem, block, inside_values, inside, loss, tol, allowed)
-        total += steps
-        if ended or far or total >= options.max_iter:
-            break
-        whole = float(inside.sum()) if problem.has_bias else None
-        polished = polish(Block(block, outside, loss, whole), inside)
-        if polished is not None:
-            return polished, total, True
-    return inside, total, False
-
-
-def _take_steps(
-    problem: Problem,
-    block: NDArray[np.float64],
-    values: Vector,
-    theta: Vector,
-    loss: PiecewiseLinear,
-    tol: float,
-    allowed: int,
-) -> tuple[int, bool]:
-    """Steps of SMO in place, a fraction of a second a call; their number, and whether they ended."""
-    steps_on_block = pair_steps_on_block if problem.has_bias else single_steps_on_block
-    bounds = loss.low, loss.high, loss.below, loss.above
-    most = max(1, ENTRIES_PER_CALL // max(1, len(theta)))
-    total = 0
-    while True:
-        stop_if_abandoned()
-        steps, ended = steps_on_block(
-            block, values, theta, *bounds, tol, min(most, allowed - total)
-        )
-        total += int(steps)
-        if ended or total >= allowed:
-            return total, bool(ended)
-
-
 def solve_chunking(
     problem: Problem,
     options: SolverOptions,
@@ -164,7 +86,7 @@ def solve_chunking(
     """Minimise the dual to a KKT violation of at most ``options.tol``."""
     run = _Run(problem, options, feasible_start(problem, start), largest_set)
     reason = run.iterate()
-    return Solution(run.theta, run.n_iter, reason == "tolerance reached", reason)
+    return Solution(run.theta, run.n_iter, reason == REACHED, reason)
 
 
 class _Run:
@@ -174,18 +96,17 @@ class _Run:
         self, problem: Problem, options: SolverOptions, theta: Vector, largest_set: int
     ) -> None:
         self.problem, self.options = problem, options
-        self.theta = theta
-        self.largest_set = largest_set
+        self.theta, self.largest_set = theta, largest_set
         many = len(theta) > _MANY_PAIRS
         self.working_set = min(_WORKING_SET if many else _WORKING_SET // 2, largest_set)
         self.chosen = np.zeros(0, dtype=np.intp)
         self._memory = np.zeros(0)
         self.patient = True  # steps that had to be polished once will have to be again
-        self.n_iter = 0
+        self.n_iter = self.n_rounds = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
-        self.refresh()
+        self._refresh()
 
-    def refresh(self) -> None:
+    def _refresh(self) -> None:
         """Decision values from scratch: one full product."""
         self.values = self.problem.operator.product(self.theta)
         self.fresh = True
@@ -194,31 +115,41 @@ class _Run:
         """Rounds until the tolerance is reached, or a reason why not."""
         options = self.options
         while True:
-            state = _measure(self.problem, self.theta, self.values)
+            violation, merit, relative_gap = self._measure()
             if options.report is not None:
-                options.report(f"chunking, step {self.n_iter}", state.violation)
-            if state.violation <= options.tol:
-                if not self.fresh and options.tol < _DRIFT:
-                    self.refresh()
+                options.report(f"chunking, step {self.n_iter}", violation)
+            if violation <= options.tol:
+                if not self.fresh and options.tol < DRIFT:
+                    self._refresh()
                     continue
-                fair = options.rough or state.relative_gap <= _FAIR_GAP
+                fair = options.rough or relative_gap <= _FAIR_GAP
                 if fair or self.extra_rounds == _MOST_EXTRA_ROUNDS:
-                    return "tolerance reached"
+                    return REACHED
                 self.extra_rounds += 1
-            if self.n_iter >= options.max_iter:
+            most_rounds = max(_FEW_ROUNDS, options.max_iter // _STEPS_OF_A_ROUND)
+            if self.n_iter >= options.max_iter or self.n_rounds >= most_rounds:
+                self.n_iter = max(self.n_iter, options.max_iter)  # rounds count as steps here
                 return f"max_iter={options.max_iter} steps used up"
             if self._is_idle():
-                return _LOST
-            if not self._round(state):  # what violates is below the rounding of the bias
-                return "tolerance reached" if state.violation <= options.tol else _LOST
+                return LOST
+            if not self._round(violation, merit):  # what violates is below the rounding of the bias
+                return REACHED if violation <= options.tol else LOST
 
-    def _block(self, chosen: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Gram block of a working set, in memory that is used again from round to round."""
-        size = len(chosen)
-        if self._memory.size < size * size:
-            self._memory = np.empty(size * size)
-        out = self._memory[: size * size].reshape(size, size)
-        return self.problem.operator.block(chosen, chosen, out=out)
+    def _measure(self) -> tuple[float, Vector, float]:
+        """Violation, by how much each variable is off the middle bias, and the relative gap."""
+        loss, theta, values = self.problem.loss, self.theta, self.values
+        low = high = 0.0
+        if self.problem.has_bias:
+            low, high = loss.bias_interval(theta, values)
+            if not np.isfinite(low - high):
+                return 0.0, np.full(len(theta), -np.inf), 0.0
+        middle = 0.5 * (low + high)
+        merit = merits(loss, theta, values, middle)
+        violation = low - high if self.problem.has_bias else float(merit.max(initial=0.0))
+        quadratic = 0.5 * float(np.dot(theta, values))
+        primal = quadratic + float(np.sum(loss.value(values + middle)))
+        gap = primal + quadratic + float(np.sum(loss.conjugate(theta)))
+        return max(0.0, violation), merit, gap / max(primal, 1e-300)
 
     def _is_idle(self) -> bool:
         objective = self.problem.objective(self.theta, self.values)
@@ -227,30 +158,212 @@ class _Run:
         self.objective = min(self.objective, objective)
         return self.idle_rounds > _MOST_IDLE_ROUNDS
 
-    def _round(self, state: _Merit) -> bool:
+    def _round(self, violation: float, merit: Vector) -> bool:
         """Choose a working set, solve on it, update all decision values; False without a set."""
-        problem, theta = self.problem, self.theta
-        free = problem.loss.is_free(theta)
+        theta, operator = self.theta, self.problem.operator
+        free = self.problem.loss.is_free(theta)
         if np.count_nonzero(free) > _KEPT_SHARE * self.working_set:
             self.working_set = min(2 * self.working_set, self.largest_set)
-        self.chosen = chosen = _choose(state.merit, free, self.chosen, self.working_set)
-        if not len(chosen):
+        self.chosen = chosen = _choose(merit, free, self.chosen, self.working_set)
+        size = len(chosen)
+        if not size:
             return False
-        if len(chosen) == len(theta):
-            tol = 0.9 * self.options.tol
-        else:
-            tol = max(_INNER_SHARE * state.violation, 0.5 * self.options.tol)
+        tol = self.options.tol
         if self.extra_rounds:
-            tol = 1e-3 * self.options.tol
-        block = self._block(chosen)
-        inside, steps, polished = _solve_inside(
-            problem, chosen, block, theta, self.values, tol, self.patient, self.options
-        )
-        self.patient = self.patient and not polished
+            tol = 1e-3 * tol
+        else:
+            tol = 0.9 * tol if size == len(theta) else max(_INNER_SHARE * violation, 0.5 * tol)
+        if self._memory.size < size * size:  # used again from round to round
+            self._memory = np.zeros(0)  # goes before the next one comes
+            self._memory = np.empty(size * size)
+        block = self._memory[: size * size].reshape(size, size)
+        inside, steps = self._solve_inside(operator.block(chosen, chosen, out=block), tol)
         change = np.zeros(len(theta))
         change[chosen] = inside - theta[chosen]
         theta[chosen] = inside
-        self.values += problem.operator.product(change)
+        self.values += operator.product(change)
         self.fresh = False
         self.n_iter += max(1, steps)
+        self.n_rounds += 1
         return True
+
+    def _solve_inside(self, gram: Matrix, tol: float) -> tuple[Vector, int]:
+        """Dual variables of the working set, all others fixed, and the steps it took.
+
+        Steps of SMO first; where they take long, the active sets are by then nearly known and one
+        polish is exact.
+        """
+        loss, most = self.problem.loss.take(self.chosen), self.options.max_iter
+        inside, values = self.theta[self.chosen], self.values[self.chosen]
+        outside = values - gram @ inside
+        # far from the optimum a rough solve is enough; where rough is all there will be, it is not
+        far = tol > _INNER_SHARE * _CLOSE * loss.scale and not self.options.rough
+        n, n_free = len(inside), int(np.count_nonzero(loss.is_free(inside)))
+        before_polish = _STEPS_BEFORE_POLISH * n + 1000
+        if self.patient:
+            before_polish += int(_POLISH_COST * n_free**3 / n)
+        steps_on_block = pair_steps_on_block if self.problem.has_bias else single_steps_on_block
+        pieces = loss.low, loss.high, loss.below, loss.above
+        take = partial(steps_on_block, gram, values, inside, pieces, tol)  # in place
+        total = 0
+        for allowance in (before_polish, _MOST_INNER_STEPS):
+            steps, ended = _take_steps(take, n, min(allowance, most))
+            total += steps
+            if ended or far or total >= most:
+                break
+            whole = float(inside.sum()) if self.problem.has_bias else None
+            polished = polish(Block(gram, outside, loss, whole), inside)
+            if polished is not None:
+                self.patient = False
+                return polished, total
+        return inside, total
+
+
+def _take_steps(take: Callable[[int], tuple[int, bool]], n: int, allowed: int) -> tuple[int, bool]:
+    """Steps of SMO, a fraction of a second a call; how many, and whether they ended."""
+    most = max(1, ENTRIES_PER_CALL // max(1, n))
+    total, ended = 0, False
+    while not ended and total < allowed:
+        stop_if_abandoned()
+        steps, ended = take(min(most, allowed - total))
+        total += int(steps)
+    return total, bool(ended)
+
+
+# Polish -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Block:
+    """Part of a problem: ``values = gram theta + outside``, and the losses of its rows."""
+
+    gram: Matrix
+    outside: Vector
+    loss: PiecewiseLinear
+    total: float | None  # what the sum of theta must be; None where there is no bias
+
+
+class _FreeSystem:
+    """``gram_FF x = b`` for sets F that differ little from each other.
+
+    One Cholesky factorisation of a first set F0 serves later sets: variables that left (R) are
+    held at zero by multipliers, those that came (A) border the system, and both are eliminated by
+    a Schur complement of size |R| + |A|.
+    """
+
+    def __init__(self, gram: Matrix) -> None:
+        self._gram = gram
+        self._jitter = _JITTER * max(float(gram.diagonal().mean()), 1e-300)
+        self._base = np.zeros(0, dtype=np.intp)
+        self._factor: tuple[Matrix, bool] | None = None
+
+    def solve(self, free: Mask, right: Matrix) -> Matrix:
+        """Solutions on the free set, zero elsewhere, for right sides of shape (n, k)."""
+        was_free = np.zeros(len(free), dtype=np.bool_)
+        was_free[self._base] = True
+        changed = int(np.count_nonzero(was_free != free))
+        if self._factor is None or changed > max(32, len(self._base) // 8):
+            self._base, changed = np.flatnonzero(free), 0
+            self._factor = None  # goes before the next one comes
+            inside = self._gram[np.ix_(self._base, self._base)]
+            inside[np.diag_indices(len(inside))] += self._jitter
+            # LAPACK takes columns: a matrix stored by rows would be copied
+            self._factor = cho_factor(inside.T, lower=True, overwrite_a=True, check_finite=False)
+        if changed:
+            removed = np.flatnonzero(~free[self._base])
+            added = np.flatnonzero(free & ~was_free)
+            return self._bordered(removed, added, np.where(free[:, np.newaxis], right, 0.0))
+        solution = np.zeros_like(right)
+        solution[self._base] = cho_solve(self._factor, right[self._base], check_finite=False)
+        return solution
+
+    def _bordered(self, removed: Index, added: Index, right: Matrix) -> Matrix:
+        base, n_added, width = self._base, len(added), len(added) + len(removed)
+        border = np.zeros((len(base), width))
+        border[:, :n_added] = self._gram[np.ix_(base, added)]
+        border[removed, n_added + np.arange(len(removed))] = 1.0
+        both = np.hstack([border, right[base]])
+        through, plain = np.hsplit(cho_solve(self._factor, both, check_finite=False), [width])
+        corner, lower = np.zeros((width, width)), np.zeros((width, right.shape[1]))
+        corner[:n_added, :n_added] = self._gram[np.ix_(added, added)]
+        corner[np.arange(n_added), np.arange(n_added)] += self._jitter
+        lower[:n_added] = right[added]
+        small = np.linalg.solve(corner - border.T @ through, lower - border.T @ plain)
+        inner = plain - through @ small
+        inner[removed] = 0.0
+        solution = np.zeros_like(right)
+        solution[base], solution[added] = inner, small[:n_added]
+        return solution
+
+
+@dataclass
+class _Sides:
+    """Where each variable is: inside its lower or upper piece (free), or fixed at a value."""
+
+    in_lower: Mask
+    in_upper: Mask
+    fixed: Vector  # 0 where free
+
+    @classmethod
+    def of(cls, loss: PiecewiseLinear, theta: Vector) -> _Sides:
+        free = loss.is_free(theta)
+        fixed = np.where(theta <= loss.low, loss.low, np.where(theta >= loss.high, loss.high, 0.0))
+        return cls(free & (theta < 0), free & (theta >= 0), np.where(free, 0.0, fixed))
+
+    @property
+    def free(self) -> Mask:
+        return self.in_lower | self.in_upper
+
+    def moved(self, loss: PiecewiseLinear, candidate: Vector, decisions: Vector) -> _Sides | None:
+        """Sides after those that left their piece, or are pulled into one, have changed; or None."""
+        slack = _ROUNDING * float(np.abs(candidate).max(initial=0.0))
+        rounding = _ROUNDING * loss.scale
+        bent = loss.below != loss.above
+        floor = np.where(self.in_upper & bent, 0.0, loss.low)
+        roof = np.where(self.in_lower & bent, 0.0, loss.high)
+        sunk = self.free & (candidate < floor - slack)
+        risen = self.free & (candidate > roof + slack)
+        rise, fall = loss.targets(self.fixed)
+        up = ~self.free & (rise - decisions > rounding)
+        down = ~self.free & (decisions - fall > rounding)
+        if not (sunk | risen | up | down).any():
+            return None
+        left = sunk | risen
+        negative = self.fixed < 0
+        return _Sides(
+            (self.in_lower & ~left) | (up & negative) | (down & ~(self.fixed > 0)),
+            (self.in_upper & ~left) | (up & ~negative) | (down & (self.fixed > 0)),
+            np.where(sunk, floor, np.where(risen, roof, np.where(up | down, 0.0, self.fixed))),
+        )
+
+
+def polish(block: Block, theta: Vector) -> Vector | None:
+    """Exact theta of the block from a good guess of its active sets; None if they do not settle."""
+    system, loss = _FreeSystem(block.gram), block.loss
+    sides = _Sides.of(loss, theta)
+    for _ in range(_MOST_POLISH_ROUNDS):
+        if not sides.free.any() and block.total is not None:
+            return None  # no variable to read the bias off
+        try:
+            candidate, bias = _solve_free(block, system, sides)
+        except LinAlgError:
+            return None
+        moved = sides.moved(loss, candidate, block.gram @ candidate + block.outside + bias)
+        if moved is None:
+            return np.clip(candidate, loss.low, loss.high)
+        sides = moved
+    return None
+
+
+def _solve_free(block: Block, system: _FreeSystem, sides: _Sides) -> tuple[Vector, float]:
+    """Free variables and bias for given fixed ones."""
+    free, fixed, loss = sides.free, sides.fixed, block.loss
+    if not free.any():
+        return fixed, 0.0
+    rests = np.where(sides.in_lower, loss.below, loss.above)
+    right = rests - block.outside - block.gram @ fixed
+    solution, border = system.solve(free, np.column_stack([right, np.ones(len(right))])).T
+    bias = 0.0
+    if block.total is not None:
+        bias = float((solution.sum() - (block.total - fixed.sum())) / border.sum())
+    return np.where(free, solution - bias * border, fixed), bias

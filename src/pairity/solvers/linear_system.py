@@ -6,6 +6,11 @@ products, with the leading modes of the kernel taken out by a low-rank precondit
     (D + F F')^-1 = D^-1 - D^-1 F (I + F' D^-1 F)^-1 F' D^-1        (Woodbury),
 
 so that the number of iterations hardly depends on how large the large eigenvalues are.
+
+Ridge regression has closed forms too: "spectral" for all pairs of the objects, each once, and a
+tensor kernel; "dense" by one factorisation, or one eigendecomposition for many shifts.  They also
+give the diagonal of the inverse, and with it the residual of every pair by a model that was fitted
+without that pair, ``theta_i / (K + shift)^-1_ii``.
 """
 
 from __future__ import annotations
@@ -13,37 +18,34 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pairity.exceptions import KernelError
-from pairity.losses.base import Vector
-from pairity.memory import Budget
-from pairity.operators.base import KernelOperator
+from pairity.losses.loss import Vector
+from pairity.losses.smooth import Squared
 from pairity.operators.modes import Modes, leading_modes
-from pairity.operators.whole import whole_matrix
-from pairity.threads import stop_if_abandoned
+from pairity.operators.operator import KernelOperator, whole_matrix
+from pairity.operators.spectral import CompletePairs
+from pairity.runtime.memory import Budget
+from pairity.runtime.threads import stop_if_abandoned
+from pairity.solvers.problem import REACHED, AnyProblem, Iterate, Solution, SolverOptions
 
-__all__ = ["MOST_DENSE_PAIRS", "Found", "ShiftedSystems", "Watch"]
-
-#: Pairs up to which the whole Gram matrix is factored, if memory allows.
-MOST_DENSE_PAIRS = 5000
-#: Features of the preconditioner at most; fewer for fewer pairs.
-_MOST_MODES = 4096
-_MODES_SHARE = 1 / 64
-#: Share of the memory for them.
-_BUDGET_SHARE = 0.2
+#: Features of the preconditioner at most, those per pair, and their share of the memory.
+_MOST_MODES, _MODES_SHARE, _BUDGET_SHARE = 4096, 1 / 64, 0.2
 #: Share of the size of a matrix that every shift can be told apart from.
 _ROUNDING = 1e-14
 #: Iterations, or else a tolerance, from which on rounding may add up: the residual that the
 #: iteration keeps is then computed anew before it is believed.
 _MANY, _FINE = 50, 1e-6
 
-
 #: Called with the iteration, the relative residual and the solution so far; true stops.
 Watch = Callable[[int, float, Vector], bool]
+RidgeProblem = AnyProblem[Squared]
 
 
 @dataclass(frozen=True)
@@ -55,31 +57,24 @@ class Found:
     relative_residual: float
 
 
+@dataclass
 class ShiftedSystems:
     """Systems of one operator for any shifts and right sides."""
 
-    def __init__(self, operator: KernelOperator, *, dense: bool, budget: Budget) -> None:
-        self.operator = operator
-        self.dense = dense
-        self._budget = budget.share(_BUDGET_SHARE)
-        self._gram: NDArray[np.float64] | None = None
-        self._modes: Modes | None = None
+    operator: KernelOperator
+    dense: bool
+    budget: Budget
 
-    @property
+    @cached_property
     def gram(self) -> NDArray[np.float64]:
-        """The whole Gram matrix, computed once."""
-        if self._gram is None:
-            self._gram = whole_matrix(self.operator)
-        return self._gram
+        """The whole Gram matrix."""
+        return whole_matrix(self.operator)
 
-    @property
+    @cached_property
     def modes(self) -> Modes:
-        """Leading modes of the kernel, computed once."""
-        if self._modes is None:
-            n = len(self.operator.left)
-            wanted = max(1, min(_MOST_MODES, int(_MODES_SHARE * n)))
-            self._modes = leading_modes(self.operator, wanted, self._budget)
-        return self._modes
+        """Leading modes of the kernel."""
+        wanted = max(1, min(_MOST_MODES, int(_MODES_SHARE * len(self.operator.left))))
+        return leading_modes(self.operator, wanted, self.budget.share(_BUDGET_SHARE))
 
     def with_shift(self, shift: Vector) -> _Direct | _Iterative:
         """Something with ``solve(right, tol, max_iter, report)``."""
@@ -89,76 +84,57 @@ class ShiftedSystems:
 
 
 class _Direct:
-    """One factorisation for all right sides."""
+    """One factorisation for all right sides; where rounding made the matrix indefinite, a nearby one."""
 
     def __init__(self, gram: NDArray[np.float64], shift: Vector) -> None:
-        self._factor = _factor_of_nearest(gram, shift)
+        added, size = 0.0, float(np.linalg.norm(gram))
+        while True:
+            shifted = gram.copy()
+            shifted[np.diag_indices(len(shift))] += shift + added * size
+            try:
+                self._factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+                return
+            except LinAlgError:
+                if not added < 1.0 or not np.isfinite(size):
+                    raise KernelError(
+                        "got a kernel with negative eigenvalues on the training pairs; expected a"
+                        " positive semi-definite one: see pairity.testing.check_pair_kernel."
+                    ) from None
+                added = max(_ROUNDING, 100.0 * added)
 
-    def solve(
-        self,
-        right: Vector,
-        tol: float = 0.0,
-        max_iter: int = 1,
-        report: Watch | None = None,
-        start: Vector | None = None,
-    ) -> Found:
+    def solve(self, right: Vector, *limits: Any, **more: Any) -> Found:
         """Back substitution; nothing to iterate."""
         return Found(cho_solve(self._factor, right, check_finite=False), 1, 0.0)
 
 
-def _factor_of_nearest(
-    gram: NDArray[np.float64], shift: Vector
-) -> tuple[NDArray[np.float64], bool]:
-    """Factor with the shift, or, where rounding made the matrix indefinite, the next that can be."""
-    added, size = 0.0, float(np.linalg.norm(gram))
-    while True:
-        try:
-            return _factor(gram, shift + added * size)
-        except LinAlgError:
-            if not added < 1.0 or not np.isfinite(size):
-                raise KernelError(
-                    "got a kernel with negative eigenvalues on the training pairs; expected a positive"
-                    " semi-definite one: see pairity.testing.check_pair_kernel."
-                ) from None
-            added = max(_ROUNDING, 100.0 * added)
+def _low_rank_inverse(shift: Vector, modes: Modes) -> Callable[[Vector], Vector]:
+    """``(D + F F')^-1`` as a function of vectors."""
+    inverse_shift = 1.0 / shift
+    inside = modes.gram(inverse_shift)
+    inside[np.diag_indices(len(inside))] += 1.0
+    factor = cho_factor(inside, lower=True, overwrite_a=True, check_finite=False)
 
+    def apply(vector: Vector) -> Vector:
+        scaled = inverse_shift * vector
+        inner = cho_solve(factor, modes.reduce(scaled), check_finite=False)
+        return scaled - inverse_shift * modes.expand(inner)
 
-def _factor(gram: NDArray[np.float64], shift: Vector) -> tuple[NDArray[np.float64], bool]:
-    shifted = gram.copy()
-    shifted[np.diag_indices(len(shift))] += shift
-    factor: tuple[NDArray[np.float64], bool] = cho_factor(
-        shifted, lower=True, overwrite_a=True, check_finite=False
-    )
-    return factor
-
-
-class _LowRankInverse:
-    """``(D + F F')^-1`` applied to vectors."""
-
-    def __init__(self, shift: Vector, modes: Modes) -> None:
-        self._inverse_shift, self._modes = 1.0 / shift, modes
-        inside = modes.gram(self._inverse_shift)
-        inside[np.diag_indices(len(inside))] += 1.0
-        self._factor = cho_factor(inside, lower=True, overwrite_a=True, check_finite=False)
-
-    def __call__(self, vector: Vector) -> Vector:
-        scaled = self._inverse_shift * vector
-        inner = cho_solve(self._factor, self._modes.reduce(scaled), check_finite=False)
-        return scaled - self._inverse_shift * self._modes.expand(inner)
+    return apply
 
 
 class _Iterative:
-    """Preconditioned conjugate gradients."""
+    """Preconditioned conjugate gradients.
+
+    Not SciPy's: its callback sees no residual and cannot stop, and it believes the residual that
+    it keeps, which rounding makes wrong after some hundred iterations.
+    """
 
     def __init__(self, operator: KernelOperator, shift: Vector, modes: Modes) -> None:
-        self._operator, self._shift = operator, shift
+        self._apply = lambda vector: operator.product(vector) + shift * vector
         self._precondition: Callable[[Vector], Vector] = lambda vector: vector / shift
         if modes.n_modes:
             with suppress(LinAlgError):
-                self._precondition = _LowRankInverse(shift, modes)
-
-    def _apply(self, vector: Vector) -> Vector:
-        return self._operator.product(vector) + self._shift * vector
+                self._precondition = _low_rank_inverse(shift, modes)
 
     def solve(
         self,
@@ -200,3 +176,147 @@ class _Iterative:
             momentum = 0.0 if restart else merit / previous
             direction = preconditioned + momentum * direction
         return Found(solution, max_iter, relative)
+
+
+# Ridge regression -------------------------------------------------------------------------------
+
+
+def _exact_solver(
+    problem: RidgeProblem, way: str
+) -> Callable[[float], tuple[Vector, NDArray[np.float64]]]:
+    """Theta, and the diagonal of the inverse, by the factor that multiplies all weights."""
+    loss, ones = problem.loss, np.ones(len(problem))
+    if way == "spectral":
+        complete = _complete(problem)
+
+        def inverse(factor: float) -> tuple[Callable[[Vector], Vector], Vector]:
+            shift = 1.0 / float(factor * loss.weights[0])
+            return partial(complete.solve, shift=shift), complete.inverse_diagonal(shift)
+
+    else:
+        # (K + D)^-1 = W^1/2 (W^1/2 K W^1/2 + 1)^-1 W^1/2 with W the weights
+        root = np.sqrt(loss.weights)
+        scaled = root[:, np.newaxis] * whole_matrix(problem.operator) * root
+        values, vectors = eigh(scaled, check_finite=False, driver="evd")
+        values = np.maximum(values, 0.0)
+
+        def inverse(factor: float) -> tuple[Callable[[Vector], Vector], Vector]:
+            shrunk = 1.0 / (values + 1.0 / factor)
+
+            def times_inverse(right: Vector) -> Vector:
+                return root * (vectors @ (shrunk * (vectors.T @ (root * right))))
+
+            return times_inverse, root**2 * ((vectors**2) @ shrunk)
+
+    def solve(factor: float) -> tuple[Vector, Vector]:
+        times_inverse, diagonal = inverse(factor)
+        solution = times_inverse(loss.targets)
+        if not problem.has_bias:
+            return solution, diagonal
+        border = times_inverse(ones)
+        return _centred(solution, border), diagonal - border**2 / _total(border)
+
+    return solve
+
+
+def _total(border: Vector) -> float:
+    """``1' A^-1 1``; infinite where it is lost in rounding beside a huge kernel."""
+    total = float(border.sum())
+    return total if total > 0.0 else np.inf
+
+
+def _centred(solution: Vector, border: Vector) -> Vector:
+    """``sum(theta) = 0``: the bias takes the direction of ``border = A^-1 1`` out of the solution."""
+    return solution - (float(solution.sum()) / _total(border)) * border
+
+
+def _complete(problem: RidgeProblem) -> CompletePairs:
+    grid = problem.operator.spectral_grid
+    assert grid is not None
+    return CompletePairs(grid, problem.operator.left)
+
+
+def ridge_path(
+    problem: RidgeProblem, way: str, factors: Vector
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Theta and leave-one-pair-out residuals, shapes (len(factors), n), for multiplied weights."""
+    solutions = map(_exact_solver(problem, way), factors.tolist())
+    thetas, inverses = map(np.array, zip(*solutions, strict=True))
+    return thetas, thetas / inverses
+
+
+def solve_exactly(problem: RidgeProblem, way: str) -> Solution:
+    """Solve once in closed form: "spectral" or "dense"."""
+    loss, ones = problem.loss, np.ones(len(problem))
+    if way == "spectral":
+        complete, shift = _complete(problem), 1.0 / float(loss.weights[0])
+        solution = complete.solve(loss.targets, shift)
+        border = complete.solve(ones, shift) if problem.has_bias else ones
+    else:
+        gram = whole_matrix(problem.operator)
+        gram[np.diag_indices(len(gram))] += 1.0 / loss.weights
+        try:
+            factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:  # alpha is lost in rounding
+            return Solution(_exact_solver(problem, way)(1.0)[0], 1, True, "closed form")
+        right = np.column_stack([loss.targets, ones])
+        solution, border = cho_solve(factor, right, check_finite=False).T
+    theta = _centred(solution, border) if problem.has_bias else solution
+    return Solution(np.ascontiguousarray(theta), 1, True, "closed form")
+
+
+def solve_by_gradients(
+    problem: RidgeProblem, systems: ShiftedSystems, options: SolverOptions
+) -> Solution:
+    """Conjugate gradients; every iteration is shown to the callback."""
+    targets, most = problem.loss.targets, options.max_iter
+    system = systems.with_shift(1.0 / problem.loss.weights)
+    watch = _Watch(problem, options)
+    if problem.has_bias:
+        ones = np.ones(len(problem))
+        watch.border = system.solve(ones, 0.1 * options.tol, most, watch).solution
+    found = system.solve(targets, options.tol, most, watch)
+    if problem.has_bias and not watch.stopped:
+        # two inexact solutions together may be less exact than asked for: go on from there
+        watch.bias_so_far = watch.bias
+        right = targets - watch.bias
+        allowed = 0.5 * options.tol * float(np.linalg.norm(targets))
+        tol = allowed / max(float(np.linalg.norm(right)), 1e-300)
+        system.solve(right, tol, most, watch, start=watch.theta)
+    converged = found.relative_residual <= options.tol
+    if watch.stopped:
+        reason = "stopped by the callback"
+    elif converged:
+        reason = REACHED
+    elif found.n_iter == most:
+        reason = f"max_iter={most} iterations used up"
+    else:
+        reason = "the residual is lost in rounding: tol is below what float64 can reach here"
+    return Solution(watch.theta, watch.n_iter, converged, reason)
+
+
+class _Watch:
+    """Reports progress, keeps the last iterate, and shows it to a callback; true stops."""
+
+    def __init__(self, problem: RidgeProblem, options: SolverOptions) -> None:
+        self._problem, self._options = problem, options
+        self.border: Vector | None = None  # the solution for ones, where there is a bias
+        self.theta, self.bias, self.bias_so_far = np.zeros(len(problem)), 0.0, 0.0
+        self.n_iter, self.stopped = 0, False
+
+    def __call__(self, iteration: int, relative: float, solution: Vector) -> bool:
+        self.n_iter += 1
+        if self._options.report is not None:
+            self._options.report(f"conjugate gradients, iteration {self.n_iter}", relative)
+        if self._problem.has_bias:  # sum(theta) = 0
+            if self.border is None:  # which is being solved for: no theta yet
+                return False
+            share = float(solution.sum()) / float(self.border.sum())
+            solution, self.bias = solution - share * self.border, self.bias_so_far + share
+        self.theta = solution
+        if self._options.callback is not None:
+            theta = solution.copy()
+            objective = self._problem.objective(theta, self._problem.operator.product(theta))
+            iterate = Iterate(self.n_iter, theta, objective, relative, self.bias)
+            self.stopped = bool(self._options.callback(iterate))
+        return self.stopped

@@ -10,36 +10,22 @@ the step solves
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 
 import numpy as np
 
-from pairity.losses.logistic import Logistic
-from pairity.operators.restricted import beside, in_memory
-from pairity.solvers.linear_system import MOST_DENSE_PAIRS, ShiftedSystems
-from pairity.solvers.problem import (
-    AnyProblem,
-    Iterate,
-    Solution,
-    SolverOptions,
-    Vector,
-)
-from pairity.threads import stop_if_abandoned
-
-__all__ = ["solve_newton"]
+from pairity.losses.loss import Vector
+from pairity.losses.smooth import Logistic
+from pairity.runtime.threads import stop_if_abandoned
+from pairity.solvers.linear_system import ShiftedSystems
+from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
 
 #: Curvature below this share of a weight is taken as that: it bounds the condition of the system.
 _LEAST_CURVATURE = 1e-9
 #: A step must bring this share of the decrease that its slope promises.
-_SUFFICIENT = 1e-4
-_MOST_HALVINGS = 40
+_SUFFICIENT, _MOST_HALVINGS = 1e-4, 40
 #: Linear systems are solved to this residual far from the optimum, and more exactly near it.
-_ROUGH, _EXACT = 0.1, 1e-12
-_MOST_INNER_ITERATIONS = 2000
-#: Pairs up to which the matrix is factored where products are as costly as a factorisation is.
-_MOST_DENSE_COSTLY = 10_000
-#: Square matrices that this holds: the Gram matrix, its factor, and one on the way.
-_DENSE_MATRICES = 3.0
+_ROUGH, _EXACT, _MOST_INNER_ITERATIONS = 0.1, 1e-12, 2000
 
 
 @dataclass
@@ -54,66 +40,73 @@ class _State:
 
 
 def solve_newton(
-    problem: AnyProblem[Logistic], options: SolverOptions, start: Vector | None = None
+    problem: AnyProblem[Logistic],
+    systems: ShiftedSystems,
+    options: SolverOptions,
+    start: Vector | None = None,
 ) -> Solution:
     """Minimise primal and dual together to a violation of at most ``options.tol``."""
-    problem = replace(problem, operator=in_memory(problem.operator, options.budget))
-    run = _Run(problem, options, np.zeros(len(problem)))
+    problem = replace(problem, operator=systems.operator)
+    starts = [np.zeros(len(problem))]
     if start is not None:
-        warm = _Run(problem, options, problem.loss.feasible(start))
-        run = warm if warm.primal(warm.state) < run.primal(run.state) else run
+        starts.append(problem.loss.feasible(start))
+    runs = [_Run(problem, systems, options, theta) for theta in starts]
+    run = min(runs, key=lambda one: one.primal(one.state))
     reason = run.iterate()
     theta = problem.loss.feasible(run.state.theta)
-    return Solution(theta, run.n_iter, reason == "tolerance reached", reason)
+    return Solution(theta, run.n_iter, reason == REACHED, reason)
 
 
+@dataclass
 class _Run:
     """State of the iteration."""
 
-    def __init__(
-        self, problem: AnyProblem[Logistic], options: SolverOptions, theta: Vector
-    ) -> None:
-        self.problem, self.options = problem, options
-        self.n_iter = self.inner_iterations = 0
-        n, operator = len(problem), problem.operator
-        budget = beside(operator, options.budget.without(operator.object_megabytes))
-        fits = budget.holds(n, n, copies=_DENSE_MATRICES)
-        most = _MOST_DENSE_COSTLY if operator.is_costly else MOST_DENSE_PAIRS
-        self.systems = ShiftedSystems(operator, dense=n <= most and fits, budget=budget)
+    problem: AnyProblem[Logistic]
+    systems: ShiftedSystems
+    options: SolverOptions
+    start: InitVar[Vector]
+    n_iter: int = 0
+
+    def __post_init__(self, start: Vector) -> None:
+        self.state = self._at(start)
+
+    def _at(self, theta: Vector) -> _State:
+        """With the decision values of these variables, and the bias that suits them."""
+        problem = self.problem
         values = problem.operator.product(theta) if theta.any() else np.zeros(len(theta))
         bias = problem.loss.bias_interval(theta, values)[0] if problem.has_bias else 0.0
-        self.state = _State(theta, values, bias)
+        return _State(theta, values, bias)
+
+    def primal(self, state: _State) -> float:
+        """Primal objective."""
+        risk = float(np.sum(self.problem.loss.value(state.decisions)))
+        return 0.5 * float(np.dot(state.theta, state.values)) + risk
 
     def iterate(self) -> str:
         """Newton steps until the tolerance is reached, or a reason why not."""
-        options = self.options
+        options, loss = self.options, self.problem.loss
         while True:
             stop_if_abandoned()
-            violation = self.problem.loss.violation(self.state.theta, self.state.decisions)
+            state = self.state
+            violation = loss.violation(state.theta, state.decisions)
             if options.report is not None:
                 options.report(f"Newton, step {self.n_iter}", violation)
-            watched = self.n_iter > 0 and options.callback is not None
-            if watched and options.callback(self._iterate(violation)):  # type: ignore[misc]
-                return "stopped by the callback"
+            if options.callback is not None and self.n_iter > 0:
+                theta = loss.feasible(state.theta)
+                objective = self.problem.objective(theta, state.values)
+                if options.callback(Iterate(self.n_iter, theta, objective, violation, state.bias)):
+                    return "stopped by the callback"
             # a step squares the violation: half of the tolerance leaves room for the last clipping
-            if violation <= 0.5 * options.tol and self._is_settled():
-                return "tolerance reached"
+            if violation <= 0.5 * options.tol:
+                # clipping by a small share of a large weight can move decisions by much
+                clipped = self._at(loss.feasible(state.theta))
+                if loss.violation(clipped.theta, clipped.decisions) <= options.tol:
+                    return REACHED
             if self.n_iter >= options.max_iter:
                 return f"max_iter={options.max_iter} steps used up"
             if not self._step(violation):
-                return "steps are lost in rounding: tol is below what float64 can reach here"
+                return LOST
             self.n_iter += 1
-
-    def _is_settled(self) -> bool:
-        """Whether the violation stays small at the decisions of the clipped variables.
-
-        Clipping by a small share of a large weight can move decisions by much.
-        """
-        loss = self.problem.loss
-        theta = loss.feasible(self.state.theta)
-        values = self.problem.operator.product(theta)
-        bias = loss.bias_interval(theta, values)[0] if self.problem.has_bias else 0.0
-        return loss.violation(theta, values + bias) <= self.options.tol
 
     def _step(self, violation: float) -> bool:
         """One Newton step; False if no length of it lowers the objective."""
@@ -123,9 +116,7 @@ class _Run:
         system = self.systems.with_shift(1.0 / curvature)
         tol = max(min(_ROUGH, 0.1 * violation), _EXACT)
         right = (loss.pull(state.decisions) - state.theta) / curvature
-        found = system.solve(right, tol, _MOST_INNER_ITERATIONS)
-        delta, self.inner_iterations = found.solution, self.inner_iterations + found.n_iter
-        bias_step = 0.0
+        delta, bias_step = system.solve(right, tol, _MOST_INNER_ITERATIONS).solution, 0.0
         if self.problem.has_bias:
             border = system.solve(np.ones(len(right)), 0.01 * tol, _MOST_INNER_ITERATIONS).solution
             excess = float(delta.sum()) + float(state.theta.sum())
@@ -135,31 +126,15 @@ class _Run:
 
     def _search(self, delta: Vector, change: Vector, bias_step: float) -> bool:
         """Shorten the step until the primal objective falls enough."""
-        state = self.state
-        before = self.primal(state)
+        state, before = self.state, self.primal(self.state)
+        slack = 1e-14 * abs(before)
         pull = self.problem.loss.pull(state.decisions)
         slope = float(np.dot(state.theta, change)) - float(np.dot(pull, change + bias_step))
-        length = 1.0
-        for _ in range(_MOST_HALVINGS):
-            moved = _State(
-                state.theta + length * delta,
-                state.values + length * change,
-                state.bias + length * bias_step,
-            )
-            slack = 1e-14 * abs(before)
+        for halvings in range(_MOST_HALVINGS):
+            length = 0.5**halvings
+            theta, values = state.theta + length * delta, state.values + length * change
+            moved = _State(theta, values, state.bias + length * bias_step)
             if self.primal(moved) <= before + _SUFFICIENT * length * slope + slack:
                 self.state = moved
                 return True
-            length *= 0.5
         return False
-
-    def primal(self, state: _State) -> float:
-        """Primal objective."""
-        risk = float(np.sum(self.problem.loss.value(state.decisions)))
-        return 0.5 * float(np.dot(state.theta, state.values)) + risk
-
-    def _iterate(self, violation: float) -> Iterate:
-        state = self.state
-        theta = self.problem.loss.feasible(state.theta)
-        objective = self.problem.objective(theta, state.values)
-        return Iterate(self.n_iter, theta, objective, violation, state.bias)

@@ -21,38 +21,28 @@ none         rows as given          K            C           yes
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.losses.base import Loss, Vector
+from pairity.losses.loss import Loss, Vector
 from pairity.losses.piecewise import PiecewiseLinear
-from pairity.memory import UNLIMITED, Budget
-from pairity.operators.base import KernelOperator
 from pairity.operators.blockwise import operator_within
-from pairity.pairs import Pairs
-from pairity.parity import Parity
+from pairity.operators.operator import KernelOperator
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity, halved_weight
+from pairity.runtime.memory import Budget
 
-__all__ = [
-    "AnyProblem",
-    "Iterate",
-    "Problem",
-    "Solution",
-    "SolverOptions",
-    "SomeLoss",
-    "Vector",
-    "balanced",
-    "full_problem",
-    "halved_problem",
-    "settled",
-]
-
-#: Share of the memory limit for a cache of kernel rows.
-_ROWS_SHARE = 0.6
 #: Share of the sizes of dual variables that their sum may be off 0.
 _NEGLIGIBLE = 1e-9
+
+#: Tolerances below this call for decision values free of the drift of many updates.
+DRIFT = 1e-6
+#: Why a solver ends.
+REACHED = "tolerance reached"
+LOST = "steps are lost in rounding: tol is below what float64 can reach here"
 
 SomeLoss = TypeVar("SomeLoss", bound=Loss)
 
@@ -79,18 +69,13 @@ Problem = AnyProblem[PiecewiseLinear]
 
 @dataclass(frozen=True)
 class Iterate:
-    """What a callback sees after a step: dual variables of the training set, and how good.
-
-    ``theta`` are the signed dual variables (over I for the full set, over J for the halved one),
-    ``objective`` the dual value as the paper writes it, ``violation`` the largest KKT violation
-    and ``bias`` the one determined at this step.
-    """
+    """What a callback sees after a step: dual variables of the training set, and how good."""
 
     iteration: int
-    theta: Vector
-    objective: float
-    violation: float
-    bias: float
+    theta: Vector  # signed dual variables, over I for the full set, over J for the halved one
+    objective: float  # the dual value as the paper writes it
+    violation: float  # the largest KKT violation
+    bias: float  # as determined at this step
 
     @property
     def alpha(self) -> Vector:
@@ -116,11 +101,6 @@ class SolverOptions:
     say: Callable[[str], None] | None = None  # what was chosen, and why
 
     @property
-    def row_megabytes(self) -> float:
-        """Room for kernel rows: what was asked for, within the limit."""
-        return min(self.cache_size, self.budget.share(_ROWS_SHARE).megabytes)
-
-    @property
     def budget(self) -> Budget:
         """What every part of a solver asks before it makes large arrays."""
         return Budget(self.memory_limit)
@@ -136,38 +116,18 @@ class Solution:
     reason: str
 
 
-def halved_problem(
-    kernel: Kernel,
-    pairs: Pairs,
-    loss: SomeLoss,
-    parity: Parity | None,
-    *,
-    with_bias: bool = True,
-    budget: Budget = UNLIMITED,
-) -> AnyProblem[SomeLoss]:
-    """(20) for EVEN, (22) for ODD; with no parity the ordinary machine on the rows as given.
-
-    ``loss`` has the weights of the full set (C); they are doubled on the halved set (Theorem 2).
-    """
-    if parity is not None:
-        loss = loss.times(2.0)
-    has_bias = with_bias and parity is not Parity.ODD
-    return AnyProblem(operator_within(kernel, pairs, budget), loss, has_bias)
+def feasible_start(problem: Problem, start: Vector | None) -> Vector:
+    """Dual variables inside their bounds, with ``sum(theta) = 0`` where there is a bias."""
+    if start is None:
+        return np.zeros(len(problem))
+    start = np.asarray(start, dtype=np.float64)
+    return balanced(problem, np.clip(start, problem.loss.low, problem.loss.high))
 
 
-def full_problem(
-    kernel: Kernel,
-    pairs: Pairs,
-    loss: SomeLoss,
-    parity: Parity,
-    *,
-    with_bias: bool = True,
-    budget: Budget = UNLIMITED,
-) -> AnyProblem[SomeLoss]:
-    """(13) or (42) on the rows followed by their mirror images."""
-    mirrored = loss.with_mirrored(parity.sign)
-    operator = operator_within(kernel, pairs.with_mirrored(), budget)
-    return AnyProblem(operator, mirrored, with_bias)
+def merits(loss: PiecewiseLinear, theta: Vector, values: Vector, bias: float) -> Vector:
+    """How far each decision is from where its variable rests: entries above 0 can be improved."""
+    rise, fall = loss.targets(theta)
+    return np.maximum(rise - values - bias, values + bias - fall)
 
 
 def settled(problem: AnyProblem[Any], theta: Vector) -> Vector:
@@ -178,8 +138,8 @@ def settled(problem: AnyProblem[Any], theta: Vector) -> Vector:
 def balanced(problem: AnyProblem[Any], theta: Vector) -> Vector:
     """``sum(theta) = 0`` where there is a bias: free variables give way first, then all of them.
 
-    Each in proportion to its room.  A sum that is next to rounding stays, and is counted with the
-    duality gap: setting it right would move variables off their bounds.
+    Each in proportion to its room.  A sum next to rounding stays, and is counted with the duality
+    gap: setting it right would move variables off their bounds.
     """
     if not problem.has_bias:
         return theta
@@ -193,3 +153,38 @@ def balanced(problem: AnyProblem[Any], theta: Vector) -> Vector:
         if total > 0.0:
             theta[group] -= np.sign(surplus) * min(abs(surplus) / total, 1.0) * room
     return theta
+
+
+@dataclass(frozen=True)
+class TrainingSet(Generic[SomeLoss]):
+    """Rows of a training set, their losses with weights C, and the kernel before and after (6), (7)."""
+
+    pairs: Pairs
+    loss: SomeLoss
+    parity: Parity | None
+    kernel: Kernel  # order-invariant, for I
+    projected: Kernel  # balanced or skew-balanced, for J
+    with_bias: bool = True  # where the parity allows one
+    budget: Budget = field(default_factory=Budget)
+
+    @property
+    def halved_loss(self) -> SomeLoss:
+        """Losses with the weights of J (Theorem 2)."""
+        return self.loss.times(halved_weight(self.parity))
+
+    @property
+    def has_bias(self) -> bool:
+        """Whether a function of this parity has one."""
+        return self.with_bias and self.parity is not Parity.ODD
+
+    def halved(self) -> AnyProblem[SomeLoss]:
+        """(20) or (22) on J; without a parity the ordinary machine on the rows as given."""
+        operator = operator_within(self.projected, self.pairs, self.budget)
+        return AnyProblem(operator, self.halved_loss, self.has_bias)
+
+    def full(self) -> AnyProblem[SomeLoss]:
+        """(13) or (42) on I: the rows followed by their mirror images."""
+        if self.parity is None:
+            return self.halved()
+        operator = operator_within(self.kernel, self.pairs.with_mirrored(), self.budget)
+        return AnyProblem(operator, self.loss.with_mirrored(self.parity.sign), self.with_bias)

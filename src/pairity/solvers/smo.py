@@ -8,131 +8,159 @@ are set aside ("shrinking") and checked again before the end.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pairity.solvers._smo_loops import (
-    CONVERGED,
-    MISSING_ROW,
-    OUT_OF_STEPS,
-    STALLED,
-    count_unshrinkable,
-    pair_steps,
-    single_steps,
-)
+from pairity.losses.loss import Vector
+from pairity.operators.operator import KernelOperator
+from pairity.runtime.threads import ENTRIES_PER_CALL, stop_if_abandoned
+from pairity.solvers._smo_loops import CONVERGED, MISSING_ROW, STALLED, pair_steps, single_steps
 from pairity.solvers.problem import (
+    DRIFT,
+    LOST,
+    REACHED,
     Iterate,
     Problem,
     Solution,
     SolverOptions,
-    Vector,
-    balanced,
+    feasible_start,
+    merits,
 )
-from pairity.solvers.row_cache import RowCache
-from pairity.threads import ENTRIES_PER_CALL, stop_if_abandoned
 
-__all__ = ["feasible_start", "solve_smo"]
-
-#: Tolerances below this call for decision values free of the drift of many updates.
-_DRIFT = 1e-6
+#: Share of the memory limit for kernel rows, and rows fetched along with a missing one, at most.
+_ROWS_SHARE, _BATCH = 0.6, 64
 #: Candidates looked at when rows are fetched ahead of need.
 _LOOKAHEAD = 256
 
 
-def feasible_start(problem: Problem, start: Vector | None) -> Vector:
-    """Dual variables inside their bounds, with ``sum(theta) = 0`` where there is a bias."""
-    if start is None:
-        return np.zeros(len(problem))
-    start = np.asarray(start, dtype=np.float64)
-    return balanced(problem, np.clip(start, problem.loss.low, problem.loss.high))
+class RowCache:
+    """Rows of an operator in one array of at most ``megabytes``, with room for two at least.
+
+    ``rows[slot[i]]`` is row i where ``slot[i] >= 0``; the least recently used rows go first.
+    """
+
+    def __init__(self, operator: KernelOperator, megabytes: float) -> None:
+        self._operator = operator
+        n = operator.shape[1]
+        self.capacity = max(2, min(n, int(megabytes * 1e6 / (8 * max(1, n)))))
+        self.rows = np.empty((self.capacity, n))
+        self.slot = np.full(n, -1, dtype=np.int64)
+        self.last_used = np.full(self.capacity, -1, dtype=np.int64)
+        self._owner = np.full(self.capacity, -1, dtype=np.int64)
+
+    def fetch(self, missing: int, wanted: NDArray[np.intp], now: int) -> None:
+        """Bring in row ``missing``, and those of ``wanted`` that fit beside what is in use."""
+        batch = max(1, min(_BATCH, self.capacity // 4))
+        extra = wanted[(self.slot[wanted] < 0) & (wanted != missing)][: batch - 1]
+        index = np.concatenate([[missing], extra]).astype(np.intp)
+        # the row used last is never evicted: it may be the partner of the missing one
+        oldest = np.argpartition(self.last_used, min(len(index), self.capacity - 1))
+        slots = oldest[: len(index)]
+        slots = slots[np.argsort(self.last_used[slots], kind="stable")]
+        evicted = self._owner[slots]
+        self.slot[evicted[evicted >= 0]] = -1
+        self.rows[slots] = self._operator.rows(index)
+        self._owner[slots] = index
+        self.slot[index] = slots
+        self.last_used[slots] = now - 1
+        self.last_used[slots[0]] = now
 
 
-class _State:
-    """Variables, decision values and active set of a run."""
+def solve_smo(problem: Problem, options: SolverOptions, start: Vector | None = None) -> Solution:
+    """Minimise the dual to a KKT violation of at most ``options.tol``."""
+    run = _Run(problem, options, feasible_start(problem, start))
+    reason = run.iterate()
+    return Solution(run.theta, run.n_iter, reason == REACHED, reason)
+
+
+class _Run:
+    """Variables, decision values and active set."""
 
     def __init__(self, problem: Problem, options: SolverOptions, theta: Vector) -> None:
-        self.problem, self.options = problem, options
-        self.theta = theta
-        self.n_iter = 0
-        self.values = np.zeros(len(problem))
-        if theta.any():
-            self.refresh_values()
+        self.problem, self.options, self.theta = problem, options, theta
+        loss = problem.loss
+        self.pieces = loss.low, loss.high, loss.below, loss.above
+        self.n_iter = self.fresh_at = 0
+        self.values = problem.operator.product(theta) if theta.any() else np.zeros(len(problem))
         self.diagonal = np.ascontiguousarray(problem.operator.diagonal())
         self.active = np.arange(len(problem))
-        self.fresh_at = 0
-        self.cache = RowCache(problem.operator, options.row_megabytes)
+        allowed = options.budget.share(_ROWS_SHARE).megabytes
+        self.cache = RowCache(problem.operator, min(options.cache_size, allowed))
         self.violation, self.most, self.least = np.inf, np.inf, -np.inf
 
-    def refresh_values(self) -> None:
-        """Decision values of every row, from scratch."""
-        self.values = self.problem.operator.product(self.theta)
-        self.fresh_at = self.n_iter
+    def iterate(self) -> str:
+        """Run the loops until the tolerance is reached, or say why not."""
+        options, watched = self.options, self.options.callback is not None
+        shrinks = options.shrinking and not watched and options.mirror_sign == 0.0
+        chunk = 1 if watched else max(1000, min(len(self.problem), 5000))
+        while True:
+            before = self.n_iter
+            status = self._take_steps(min(chunk, options.max_iter - before))
+            if options.callback is not None and self.n_iter > before:
+                objective = self.problem.objective(self.theta, self.values)
+                how_good = objective, self.violation, self.bias
+                if options.callback(Iterate(self.n_iter, self.theta.copy(), *how_good)):
+                    return "stopped by the callback"
+            if options.report is not None and status != MISSING_ROW:
+                options.report(f"SMO, step {self.n_iter}", self.violation)
+            if status in (CONVERGED, STALLED):
+                # whether it can be believed: all variables, no drift that matters
+                fresh = self.fresh_at == self.n_iter
+                complete = len(self.active) == len(self.problem)
+                if complete and (options.tol >= DRIFT or fresh):
+                    return REACHED if status == CONVERGED else LOST
+                if status == STALLED and fresh:
+                    return LOST
+                self.active = np.arange(len(self.problem))
+                self.values = self.problem.operator.product(self.theta)
+                self.fresh_at = self.n_iter
+            elif status != MISSING_ROW:
+                if self.n_iter >= options.max_iter:
+                    return f"max_iter={options.max_iter} steps used up"
+                if shrinks:
+                    self._shrink()
 
-    @property
-    def _terms(self) -> tuple[Vector, Vector, Vector, Vector, Vector, Vector]:
-        loss = self.problem.loss
-        return self.theta, self.values, loss.low, loss.high, loss.below, loss.above
-
-    @property
-    def settled(self) -> bool:
-        """Whether a reached tolerance can be believed: all variables, no drift that matters."""
-        complete = len(self.active) == len(self.problem)
-        return complete and (self.options.tol >= _DRIFT or self.fresh_at == self.n_iter)
-
-    def run(self, max_steps: int) -> int:
+    def _take_steps(self, max_steps: int) -> int:
         """Run the loop for at most that many steps, a fraction of a second a call; its status."""
         most = max(1, ENTRIES_PER_CALL // max(1, len(self.active)))
         last = self.n_iter + max_steps
         while True:
             stop_if_abandoned()
             status = self._call(min(most, last - self.n_iter))
-            if status != OUT_OF_STEPS or self.n_iter >= last:
+            if status in (CONVERGED, MISSING_ROW, STALLED) or self.n_iter >= last:
                 return status
 
     def _call(self, max_steps: int) -> int:
-        shared = (
-            *self._terms,
-            self.diagonal,
-            self.active,
-            self.cache.rows,
-            self.cache.slot,
-            self.cache.last_used,
-            self.n_iter,
-            self.options.second_order,
-        )
-        tail = (self.options.tol, max_steps)
+        options, rows = self.options, (self.cache.rows, self.cache.slot, self.cache.last_used)
+        state = self.theta, self.values, self.pieces, self.diagonal, self.active, rows, self.n_iter
         if self.problem.has_bias:
             status, steps, missing, self.violation, self.most, self.least = pair_steps(
-                *shared, self.options.mirror_sign, *tail
+                *state, options.second_order, options.mirror_sign, options.tol, max_steps
             )
         else:
-            status, steps, missing, self.violation = single_steps(*shared, *tail)
+            status, steps, missing, self.violation = single_steps(
+                *state, options.second_order, options.tol, max_steps
+            )
             self.most, self.least = self.violation, -self.violation
         self.n_iter += steps
         if status == MISSING_ROW:
             self.cache.fetch(missing, self._likely_next(), self.n_iter)
         return int(status)
 
-    def _likely_next(self) -> np.ndarray:
-        """Variables with large violations: their rows will be asked for soon."""
-        middle = self.bias
-        rise, fall = self.problem.loss.targets(self.theta)
-        merit = np.maximum(rise - self.values - middle, self.values + middle - fall)[self.active]
+    def _likely_next(self) -> NDArray[np.intp]:
+        """Variables with the largest violations, worst first: their rows will be asked for soon."""
+        merit = merits(self.problem.loss, self.theta, self.values, self.bias)[self.active]
+        chosen = np.arange(len(merit))
         if len(merit) > _LOOKAHEAD:
             chosen = np.argpartition(-merit, _LOOKAHEAD)[:_LOOKAHEAD]
-            chosen = chosen[np.argsort(-merit[chosen], kind="stable")]
-            return self.active[chosen]
-        return self.active[np.argsort(-merit, kind="stable")]
+        return self.active[chosen[np.argsort(-merit[chosen], kind="stable")]]
 
-    def shrink(self) -> None:
+    def _shrink(self) -> None:
         """Set aside what sits firmly on a bound."""
-        keep = np.zeros(len(self.active), dtype=np.bool_)
-        kept = count_unshrinkable(*self._terms, self.active, self.most, self.least, keep)
-        if kept < 0.9 * len(self.active):
-            self.active = self.active[keep]
-
-    def unshrink(self) -> None:
-        """Bring every variable back, with fresh decision values."""
-        self.active = np.arange(len(self.problem))
-        self.refresh_values()
+        rise, fall = self.problem.loss.targets(self.theta)
+        firm = (rise - self.values < self.least) & (fall - self.values > self.most)
+        kept = self.active[~firm[self.active]]
+        if len(kept) < 0.9 * len(self.active):
+            self.active = kept
 
     @property
     def bias(self) -> float:
@@ -140,48 +168,3 @@ class _State:
         if not self.problem.has_bias or not np.isfinite(self.most + self.least):
             return 0.0
         return 0.5 * (self.most + self.least)
-
-
-def solve_smo(problem: Problem, options: SolverOptions, start: Vector | None = None) -> Solution:
-    """Minimise the dual to a KKT violation of at most ``options.tol``."""
-    state = _State(problem, options, feasible_start(problem, start))
-    reason = _run_to_the_end(state, problem, options)
-    return Solution(state.theta, state.n_iter, reason == "tolerance reached", reason)
-
-
-def _run_to_the_end(state: _State, problem: Problem, options: SolverOptions) -> str:
-    """Run the loops until the tolerance is reached, or say why not."""
-    watched = options.callback is not None
-    shrinks = options.shrinking and not watched and options.mirror_sign == 0.0
-    chunk = 1 if watched else max(1000, min(len(problem), 5000))
-    while True:
-        before = state.n_iter
-        status = state.run(min(chunk, options.max_iter - state.n_iter))
-        stepped = state.n_iter > before
-        if options.callback is not None and stepped and options.callback(_iterate(state)):
-            return "stopped by the callback"
-        if options.report is not None and status != MISSING_ROW:
-            options.report(f"SMO, step {state.n_iter}", state.violation)
-        if status == CONVERGED:
-            if state.settled:
-                return "tolerance reached"
-            state.unshrink()
-        elif status == STALLED:
-            if state.settled or state.fresh_at == state.n_iter:
-                return "steps are lost in rounding: tol is below what float64 can reach here"
-            state.unshrink()
-        elif status != MISSING_ROW:
-            if state.n_iter >= options.max_iter:
-                return f"max_iter={options.max_iter} steps used up"
-            if shrinks:
-                state.shrink()
-
-
-def _iterate(state: _State) -> Iterate:
-    return Iterate(
-        iteration=state.n_iter,
-        theta=state.theta.copy(),
-        objective=state.problem.objective(state.theta, state.values),
-        violation=state.violation,
-        bias=state.bias,
-    )

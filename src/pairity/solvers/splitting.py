@@ -14,21 +14,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.cells import Cells, combine, spread_over_rows
-from pairity.losses.piecewise import PiecewiseLinear
-from pairity.operators.spectral import SpectralGrid, TensorStructure
+from pairity.losses.loss import Vector
+from pairity.losses.piecewise import Cells, PiecewiseLinear, combine, spread_over_rows
+from pairity.pairs.arrays import unordered
+from pairity.runtime.threads import stop_if_abandoned
 from pairity.solvers._splitting_loops import grid_violation, project_cells
-from pairity.solvers.anderson import AndersonAcceleration
-from pairity.solvers.problem import (
-    Problem,
-    Solution,
-    SolverOptions,
-    Vector,
-    balanced,
-)
-from pairity.threads import stop_if_abandoned
-
-__all__ = ["solve_splitting"]
+from pairity.solvers.problem import Problem, Solution, SolverOptions, balanced
 
 Array: TypeAlias = NDArray[np.floating]
 
@@ -44,6 +35,60 @@ _ROUNDS_BETWEEN_ESTIMATES, _ROUNDS_BETWEEN_CHECKS = 2, 6
 _NEXT_CHECK = 0.6
 #: A violation (in units of the targets) above this after so many rounds: another solver is quicker.
 _USEFUL, _ROUNDS_TO_SHOW_PROMISE = 0.5, 100
+
+
+class AndersonAcceleration:
+    """Type-II acceleration of ``w -> T(w)`` with a memory of a few steps and a safeguard.
+
+    The next point is ``T(w) - sum_i gamma_i (T(w_i+1) - T(w_i))`` with gamma minimising the
+    residual ``T(w) - w`` combined in the same way.  A residual that more than doubles the best one
+    is taken back: the last plain step is resumed and the memory cleared.
+    """
+
+    def __init__(self, memory: int = 6, regularisation: float = 1e-10) -> None:
+        self.memory, self.regularisation = memory, regularisation
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past, for a new map."""
+        self._changes: list[tuple[Array, Array]] = []  # of the residual, and of the image
+        self._gram = np.zeros((0, 0))
+        self._last: tuple[Array, Array] | None = None
+        self._fallback: Array | None = None
+        self._best = np.inf
+
+    def next_point(self, image: Array, residual: Array) -> Array:
+        """Next point from ``image = T(w)`` and ``residual = T(w) - w``."""
+        size = float(np.linalg.norm(residual))
+        if self._fallback is not None and size > 2.0 * self._best:
+            fallback = self._fallback
+            self.reset()
+            return fallback
+        self._best = min(self._best, size)
+        if self._last is not None:
+            self._remember(residual - self._last[1], image - self._last[0])
+        self._last = image, residual
+        if not self._changes:
+            return image
+        self._fallback = image
+        pull = self._products(residual)
+        ridge = self.regularisation * np.trace(self._gram) * np.eye(len(pull))
+        gamma = np.linalg.solve(self._gram + ridge, pull)
+        point = image.copy()
+        for weight, (_, change) in zip(gamma, self._changes, strict=True):
+            point -= image.dtype.type(weight) * change
+        return point
+
+    def _remember(self, residual_change: Array, image_change: Array) -> None:
+        if len(self._changes) == self.memory:
+            self._changes.pop(0)
+            self._gram = self._gram[1:, 1:]
+        self._changes.append((residual_change, image_change))
+        self._gram = np.pad(self._gram, (0, 1))
+        self._gram[-1, :] = self._gram[:, -1] = self._products(residual_change)
+
+    def _products(self, residual: Array) -> Vector:
+        return np.array([float(np.vdot(change, residual)) for change, _ in self._changes])
 
 
 @dataclass(frozen=True)
@@ -63,77 +108,67 @@ class _Grid:
     def of(cls, problem: Problem, parity_sign: float) -> _Grid | None:
         """Add up the observations of each unordered pair; None where they do not fit a cell."""
         pairs, m = problem.operator.left, problem.operator.left.n_objects
-        swapped = pairs.first > pairs.second
-        low, high = np.minimum(pairs.first, pairs.second), np.maximum(pairs.first, pairs.second)
+        low, high, swapped = unordered(pairs.first, pairs.second)
         cell = low * m + high
         signs = np.where(swapped, parity_sign, 1.0)
         loss = problem.loss.signed(signs)
         combined = combine(loss, cell, m * m)
         if combined is None:
             return None
-        plain = Cells(*(part.reshape(m, m) for part in combined.parts()))
-        mirrored = Cells(*(part.T for part in plain.swapped(parity_sign).parts()))
         upper = np.triu(np.ones((m, m), dtype=np.bool_))
         share = np.where(np.eye(m, dtype=np.bool_), 1.0, 0.5)
-        both = [
-            np.where(upper, one, two)
-            for one, two in zip(plain.parts(), mirrored.parts(), strict=True)
-        ]
-        bounds = [share * part for part in both[:3]]
-        return cls(cell, signs, loss, Cells(*bounds, *both[3:]))
-
-    def to_rows(self, feasible: Vector) -> Vector:
-        """Dual variable of each row: its share of its cell."""
-        return self.signs * spread_over_rows(self.loss, self.cells, self.cell, feasible, _SNAP)
+        low, bend, high, below, above = (
+            np.where(upper, plain.reshape(m, m), mirrored.reshape(m, m).T)
+            for plain, mirrored in zip(
+                combined.parts(), combined.swapped(parity_sign).parts(), strict=True
+            )
+        )
+        return cls(cell, signs, loss, Cells(share * low, share * bend, share * high, below, above))
 
 
-def solve_splitting(
-    problem: Problem,
-    structure: TensorStructure,
-    options: SolverOptions,
-) -> Solution:
+def solve_splitting(problem: Problem, options: SolverOptions) -> Solution:
     """Approach the optimum of the dual on the grid, in single precision unless told otherwise.
 
     The result is feasible; the last digits are for a finishing solver that starts from it.
     ``converged`` says whether it is worth starting from.
     """
-    spectral = problem.operator.spectral_grid
-    assert spectral is not None
+    structure = problem.operator.structure
+    assert structure is not None
     grid = _Grid.of(problem, structure.parity.sign)
     if grid is None:
         reason = "a pair with more than one target does not fit the grid"
         return Solution(np.zeros(len(problem)), 0, False, reason)
-    run = _Run(spectral, grid, options, problem)
+    run = _Run(grid, options, problem)
     close = run.iterate()
     reason = "close to the optimum" if close else "not worth starting from"
-    theta = balanced(problem, grid.to_rows(run.feasible.astype(np.float64)))
-    return Solution(theta, run.rounds, close, reason)
+    feasible = run.feasible.astype(np.float64)
+    theta = grid.signs * spread_over_rows(grid.loss, grid.cells, grid.cell, feasible, _SNAP)
+    return Solution(balanced(problem, theta), run.rounds, close, reason)
 
 
 class _Run:
     """State of the iteration."""
 
-    def __init__(
-        self, spectral: SpectralGrid, grid: _Grid, options: SolverOptions, problem: Problem
-    ) -> None:
-        self.spectral, self.options, self.has_bias = spectral, options, problem.has_bias
-        self.tol, self.rounds = options.tol, 0
+    def __init__(self, grid: _Grid, options: SolverOptions, problem: Problem) -> None:
+        spectral = problem.operator.spectral_grid
+        assert spectral is not None
+        self.spectral, self.options, self.rounds = spectral, options, 0
+        self.has_bias, self.scale = problem.has_bias, problem.loss.scale
         self.dtype: type[np.floating] = np.float32 if options.single_precision else np.float64
         self.cells = tuple(part.astype(self.dtype) for part in grid.cells.parts())
-        self.scale = problem.loss.scale
         widths = problem.loss.high - problem.loss.low
         bound = float(np.median(widths[widths > 0])) / 2.0 / self.scale  # rows of weight 0 aside
         self.rho = float(np.sqrt(spectral.typical_eigenvalue())) * 0.5 / np.sqrt(bound)
-        shape = grid.cells.low.shape
-        self.point: Array = np.zeros(shape, self.dtype)
-        self.feasible = np.zeros(shape, self.dtype)
-        self.reflected = np.zeros(shape, self.dtype)
+        self.point: Array
+        self.point, self.feasible, self.reflected = (
+            np.zeros(grid.cells.low.shape, self.dtype) for _ in range(3)
+        )
         self.acceleration = AndersonAcceleration()
 
     def iterate(self) -> bool:
         """Rounds until the violation is small enough; whether the result is worth starting from."""
-        next_check, violation = 0, np.inf
-        worth_checking = _WORTH_CHECKING * self.tol
+        next_check, violation, tol = 0, np.inf, self.options.tol
+        worth_checking = _WORTH_CHECKING * tol
         most_rounds = _MOST_ROUNDS // 2 if self.options.rough else _MOST_ROUNDS
         for rounds in range(1, most_rounds + 1):
             stop_if_abandoned()
@@ -144,14 +179,15 @@ class _Run:
                 self.reflected * self.dtype(self.rho), self.rho, constrained=self.has_bias
             )
             if rounds % _ROUNDS_BETWEEN_ESTIMATES == 0:
-                violation = self._violation(smooth)
+                # of Z with the decision values of S: w K S K = rho (2 Z - point - S)
+                violation = self._violation(self.dtype(self.rho) * (self.reflected - smooth))
             if self.options.report is not None:
                 self.options.report(f"splitting, round {rounds}", violation)
             if violation <= worth_checking and rounds >= next_check:
-                if self._exact_violation() <= _GOOD_ENOUGH * self.tol:
+                if self._violation() <= _GOOD_ENOUGH * tol:
                     return True
                 next_check = rounds + _ROUNDS_BETWEEN_CHECKS
-                worth_checking = max(_NEXT_CHECK * violation, 0.5 * self.tol)
+                worth_checking = max(_NEXT_CHECK * violation, 0.5 * tol)
             if rounds == _ROUNDS_TO_SHOW_PROMISE and violation > _USEFUL * self.scale:
                 return False
             residual = self.dtype(_OVER_RELAXATION) * (smooth - self.feasible)
@@ -159,32 +195,25 @@ class _Run:
             if before is not None and self._rebalance(smooth, before, image):
                 continue
             self.point = self.acceleration.next_point(image, residual)
-        return self._exact_violation() <= _USEFUL * self.scale
+        return self._violation() <= _USEFUL * self.scale
 
     def _project(self, point: Array) -> None:
         step = self.dtype(1.0 / self.rho)
         project_cells(point, step, *self.cells, self.feasible, self.reflected)
 
-    def _violation(self, smooth: Array) -> float:
-        """KKT violation of Z with the decision values of S: ``w K S K = rho (2 Z - point - S)``."""
-        return self._measure(self.dtype(self.rho) * (self.reflected - smooth))
-
-    def _exact_violation(self) -> float:
-        """KKT violation of Z with its own decision values."""
-        return self._measure(self.spectral.apply(self.feasible))
-
-    def _measure(self, values: Array) -> float:
+    def _violation(self, values: Array | None = None) -> float:
+        """KKT violation of Z with some decision values, its own by default."""
+        if values is None:
+            values = self.spectral.apply(self.feasible)
         low, high = grid_violation(self.feasible, values, *self.cells)
         return float(low - high) if self.has_bias else float(max(low, -high, 0.0))
 
     def _rebalance(self, smooth: Array, before: Array, image: Array) -> bool:
         """Change rho where one residual is much smaller than the other."""
-        norm = np.linalg.norm
-        scale = max(float(norm(smooth)), float(norm(self.feasible)), 1e-30)
-        primal = float(norm(smooth - self.feasible)) / scale
-        dual = float(norm(self.feasible - before)) / max(
-            float(norm(self.point - self.feasible)), 1e-30
-        )
+        norm, feasible = np.linalg.norm, self.feasible
+        scale = max(float(norm(smooth)), float(norm(feasible)), 1e-30)
+        primal = float(norm(smooth - feasible)) / scale
+        dual = float(norm(feasible - before)) / max(float(norm(self.point - feasible)), 1e-30)
         factor = float(np.sqrt(primal / max(dual, 1e-30)))
         if 0.4 < factor < 2.5:
             return False

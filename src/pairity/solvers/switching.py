@@ -11,7 +11,8 @@ that lowers the objective at the function found, and solves again from there:
   own mirror image); half of all ordered pairs are positive by themselves (Remark 7).
 
 Outputs must differ by more than the tolerance: equal ones are left alone, so it cannot cycle.
-Switches after which the objective is not seen to be lower (a fit cut short) are taken back.
+Switches after which the objective is not seen to be lower (a fit cut short) are taken back.  All
+rounds together have ``max_iter`` steps; after them labels are switched no more.
 
 An antisymmetric pair with an output of 0 has no winner, and the order it is written in must not make
 one: its label is 0, *undecided*.  It then counts half as won and half as lost, the loss
@@ -27,11 +28,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.losses.loss import Vector
 from pairity.losses.piecewise import PiecewiseLinear, hinge
 from pairity.solvers.certificate import certify_values
-from pairity.solvers.problem import Problem, Solution, SolverOptions, Vector
-
-__all__ = ["Switch", "Switching", "initial_labels", "losses_of"]
+from pairity.solvers.problem import Problem, Solution, SolverOptions
 
 #: How often a solution may be refined until its objective is below the last one.
 _MOST_REFINEMENTS = 6
@@ -50,6 +50,18 @@ class Switch:
     n_switched: int
     labels: Vector = field(default_factory=lambda: np.zeros(0), compare=False, repr=False)
     """Labels of all rows in this round, before the switch: +1, -1, or 0 where undecided."""
+
+
+@dataclass
+class Steps:
+    """Steps left to all rounds together."""
+
+    left: int
+
+    @property
+    def are_used_up(self) -> bool:
+        """Whether what follows has one step per solve, and labels stay as they are."""
+        return self.left < 1
 
 
 def initial_labels(outputs: Vector, n_positive: int | None) -> Vector:
@@ -76,18 +88,15 @@ def losses_of(labels: Vector, weights: Vector) -> PiecewiseLinear:
 
 @dataclass(frozen=True)
 class Switching:
-    """The problem on J without its labels, and how to run.
+    """The problem on J without its labels, and how to run."""
 
-    ``problem`` has the operator and the bias; ``weights`` are those of the halved set (2C for
-    labelled rows, 2 for unlabelled ones, to be multiplied by their penalty).
-    """
-
-    problem: Problem
+    problem: Problem  # operator and bias
     unlabelled: NDArray[np.bool_]
-    weights: Vector
+    weights: Vector  # on J: 2C of labelled rows, 2 of others, to be multiplied by their penalty
     most_switches: float  # of rows of J, per round
     solve: Solve
     options: SolverOptions
+    steps: Steps
     watch: Callable[[Switch], object] | None = None
 
     def run(
@@ -97,44 +106,47 @@ class Switching:
         history: list[Switch] = []
         labels = labels.copy()
         for penalty in penalties:
-            reached = self._solve_below(labels, penalty, start, np.inf)
+            solution, objective, outputs = self._solve_below(labels, penalty, start, np.inf)
             while True:
-                solution, start = reached.solution, reached.solution.theta
-                chosen = self._choose(labels, reached.outputs)
-                record = Switch(float(penalty), reached.objective, len(chosen), labels.copy())
+                start = solution.theta
+                chosen = self._choose(labels, outputs)
+                record = Switch(float(penalty), objective, len(chosen), labels.copy())
                 history.append(record)
                 if self.watch is not None:
                     self.watch(record)
-                if not len(chosen):
+                if not len(chosen) or self.steps.are_used_up:
                     break
-                switched, last = _switched(labels, chosen, reached.outputs), reached.objective
+                switched, last = labels.copy(), objective
+                undecided = labels[chosen] == 0.0  # becomes the sign of its output
+                switched[chosen] = np.where(undecided, np.sign(outputs[chosen]), -labels[chosen])
                 reached = self._solve_below(switched, penalty, start, last)
-                if not reached.objective < last:
+                if not reached[1] < last:
                     break
-                labels = switched
+                labels, (solution, objective, outputs) = switched, reached
         return labels, solution, history
 
     def objective_of(self, labels: Vector, penalty: float, start: Vector | None) -> float:
         """Objective of (45) for fixed labels."""
-        return self._solve_below(labels, penalty, start, np.inf).objective
+        return self._solve_below(labels, penalty, start, np.inf)[1]
 
     def _solve_below(
         self, labels: Vector, penalty: float, start: Vector | None, last: float
-    ) -> _Reached:
-        """Solve, more exactly if that is needed to see that the objective is below the last one."""
+    ) -> tuple[Solution, float, Vector]:
+        """The machine, its objective, more exactly if need be to see it below ``last``; outputs."""
         weights = self.weights * np.where(self.unlabelled, penalty, 1.0)
         problem, options = replace(self.problem, loss=losses_of(labels, weights)), self.options
         undecided = float(weights[labels == 0.0].sum())  # what their losses are less
         for _ in range(_MOST_REFINEMENTS):
-            solution = self.solve(problem, options, start)
+            within = replace(options, max_iter=max(1, self.steps.left))
+            solution = self.solve(problem, within, start)
+            self.steps.left -= solution.n_iter
             values = problem.operator.product(solution.theta)
             certificate = certify_values(problem, solution.theta, values, self.options.tol)
             objective = certificate.primal + undecided
             if objective < last or not solution.converged:
                 break
             start, options = solution.theta, replace(options, tol=0.1 * options.tol)
-        outputs = values + certificate.bias
-        return _Reached(solution, objective, outputs)
+        return solution, objective, values + certificate.bias
 
     def _choose(self, labels: Vector, outputs: Vector) -> NDArray[np.intp]:
         """Rows whose labels are switched."""
@@ -144,7 +156,7 @@ class Switching:
             margins = np.where(labels == 0.0, -np.abs(outputs), margins)
             wrong = np.flatnonzero(open_ & (margins < -tol))
             worst = wrong[_ascending(margins[wrong])]
-            return worst[: self._at_most(len(worst))]
+            return worst[: int(min(len(worst), self.most_switches))]
         # the lists of the paper hold active pairs; what they leave can be worth an exchange too
         active = self._exchange(labels, outputs, open_ & (margins < 1.0 + tol))
         return active if len(active) else self._exchange(labels, outputs, open_)
@@ -157,35 +169,15 @@ class Switching:
         excess = np.maximum(0.0, 1.0 + outputs) - np.maximum(0.0, 1.0 - outputs)
         excess *= self.weights
         positive, negative = (np.flatnonzero(among & (labels == sign)) for sign in (1.0, -1.0))
-        positive = positive[_ascending(excess[positive])]
-        negative = negative[_ascending(-excess[negative])]
-        size = self._at_most(min(len(positive), len(negative)))
-        positive, negative = positive[:size], negative[:size]
+        size = int(min(len(positive), len(negative), self.most_switches))
+        positive = positive[_ascending(excess[positive])][:size]
+        negative = negative[_ascending(-excess[negative])][:size]
         least = 2.0 * self.options.tol * np.maximum(self.weights[positive], self.weights[negative])
         better = excess[positive] < excess[negative] - least
         count = size if better.all() else int(np.argmin(better))
         return np.concatenate([positive[:count], negative[:count]])
 
-    def _at_most(self, count: int) -> int:
-        return int(min(count, self.most_switches))
-
-
-@dataclass(frozen=True)
-class _Reached:
-    """The machine of some labels."""
-
-    solution: Solution
-    objective: float  # of (45)
-    outputs: Vector
-
 
 def _ascending(values: Vector) -> NDArray[np.intp]:
     """Order of values; those that rounding alone tells apart in order of rows."""
     return np.argsort(np.round(values, _DECIMALS), kind="stable")
-
-
-def _switched(labels: Vector, chosen: NDArray[np.intp], outputs: Vector) -> Vector:
-    """Labels after a switch: opposite ones, and signs of outputs where there was none."""
-    switched = labels.copy()
-    switched[chosen] = np.where(labels[chosen] == 0.0, np.sign(outputs[chosen]), -labels[chosen])
-    return switched

@@ -1,0 +1,257 @@
+"""The commands: their options, help and examples.
+
+Nothing heavy is imported here; each command does its work in a module that is loaded when it runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pairity._version import __version__
+from pairity.app.cli import options
+from pairity.app.cli.errors import OneLineGroup
+from pairity.app.cli.options import Settings
+
+
+@click.command(
+    short_help="Train a model on a table of pairs.",
+    epilog=options.examples(
+        "pairity fit games.csv --first white --second black --label result \\",
+        "    --symmetry antisymmetric --tune --output games.pairity",
+        "pairity fit pairs.csv --first a --second b --label same --objects records.csv \\",
+        "    --id record --symmetry symmetric --kernel 'gaussian(2) + linear' --C 10 \\",
+        "    --output records.pairity",
+        "pairity fit --config season.toml --force",
+        "pairity fit games/*.parquet --first white --second black --label result \\",
+        "    --objects players.parquet --symmetry antisymmetric --distributed tcp://host:8786 \\",
+        "    --checkpoint games.checkpoint --output games.pairity",
+    ),
+)
+@options.files_argument("pairs", metavar="PAIRS...")
+@options.table_columns(label_required=True)
+@options.choice(
+    "--symmetry",
+    ["symmetric", "antisymmetric", "none"],
+    "What a swap of the two objects does: nothing, a change of sign, or anything.",
+    required=True,
+)
+@options.choice(
+    "--learner",
+    ["svc", "logistic", "svr", "ridge"],
+    "svc and logistic for labels, svr and ridge for numbers.",
+    default="svc",
+    show_default=True,
+)
+@options.option(
+    "--kernel",
+    "Name of a kernel, or a formula: 'gaussian', 'linear + product(gaussian(2))'.",
+    metavar="KERNEL",
+)
+@options.number("--C penalty", "Weight of the errors (svc, logistic, svr); 1.")
+@options.number("--alpha", "Weight of the norm (ridge); 1.")
+@options.flag("--tune", "Choose kernel and penalty by validation without leaks.")
+@options.flag("--probabilities", "Calibrate probabilities on held-out pairs.")
+@options.option("--positive", "Label that says: alike, or the first is ahead.", metavar="LABEL")
+@options.option("--draw", "Label of a draw: three outcomes.", metavar="LABEL")
+@options.several("--drop-label", "Leave rows of this label out.", "LABEL")
+@options.impute
+@options.number("--tol", "KKT violation, or relative gap of a low-rank model, to reach; 0.001.")
+@options.distributed
+@options.file("--checkpoint", "Keep the state of a fit with --distributed, to go on from.")
+@options.option(
+    "--checkpoint-every",
+    "Steps between checkpoints; 1.",
+    type=click.IntRange(min=1),
+    metavar="STEPS",
+)
+@options.flag("--resume", "Go on from the checkpoint.")
+@options.output_file("the model")
+@options.file("--report", "Write a report (HTML) too.")
+@options.config
+@options.force
+@options.as_json
+@options.flag("--verbose", "Say what the solver does.")
+def fit(pairs: tuple[Path, ...], **given: Any) -> None:
+    """Train a model on a table of PAIRS (CSV or Parquet) and save it.
+
+    Every row is one observation of two objects, in whichever order they happen to be written: do not
+    add mirror images. Symmetric: are the two alike? Antisymmetric: is the first ahead of the second?
+
+    Missing numbers are refused, with the columns named, unless --impute is given.
+
+    With --distributed PAIRS are any number of Parquet files or folders of them, read in parts by
+    workers, and the model is one of few features (a nystroem kernel, or a linear one).
+    """
+    from pairity.app.cli.fit_command import run_fit
+
+    run_fit(Settings(pairs=pairs[0], sources=pairs, **given))
+
+
+@click.command(
+    short_help="Ask a model about pairs.",
+    epilog=options.examples(
+        "pairity predict games.pairity fixtures.csv --output predictions.csv",
+        "pairity predict records.pairity new.parquet --objects new_records.csv --output out.parquet",
+        "pairity predict games.pairity fixtures/ --distributed --output predictions/",
+    ),
+)
+@options.file_argument("model")
+@options.files_argument("pairs", metavar="PAIRS...")
+@options.pair_columns(required=False)
+@options.objects_table
+@options.id_column()
+@options.distributed
+@options.option(
+    "--output",
+    "Table of predictions to write, or with --distributed a new folder of tables.",
+    type=options.PLACE,
+    required=True,
+    metavar="PATH",
+)
+@options.config
+@options.force
+@options.as_json
+def predict(pairs: tuple[Path, ...], **given: Any) -> None:
+    """Ask a MODEL about a table of PAIRS.
+
+    Writes the two ids, the decision, the label, and probabilities if the model has them. The objects
+    are those the model was trained with, or those of --objects, whose table has the same columns.
+
+    With --distributed PAIRS are any number of Parquet files or folders of them, and the results a
+    folder of Parquet files with the rows in the same order.
+    """
+    from pairity.app.cli.predict_command import run_predict
+
+    run_predict(Settings(pairs=pairs[0], sources=pairs, **given))
+
+
+@click.command(
+    short_help="Rank objects, or group them.",
+    epilog=options.examples(
+        "pairity rank games.pairity --output ranking.csv",
+        "pairity rank records.pairity new_records.csv --id record --output groups.csv",
+    ),
+)
+@options.file_argument("model")
+@options.file_argument("objects", required=False)
+@options.id_column()
+@options.file("--pairs", "Compare these pairs only; needed for symmetric features of pairs.")
+@options.choice(
+    "--method",
+    ["least_squares", "mean", "wins", "average", "components"],
+    "Scores of a ranking (least_squares, mean, wins), or linkage of groups (average,"
+    " components); least_squares or average by default.",
+)
+@options.number("--threshold", "Decision above which two objects match; 0.")
+@options.output_file("the ranking or the groups")
+@options.config
+@options.force
+@options.as_json
+def rank(**given: Any) -> None:
+    """Rank objects by an antisymmetric MODEL, or group them by a symmetric one.
+
+    The objects are those the model was trained with, or those of the table OBJECTS. All pairs of them
+    are compared; antisymmetric features of pairs are taken as 0 (neutral ground).
+    """
+    from pairity.app.cli.rank_command import run_rank
+
+    run_rank(Settings(**given))
+
+
+@click.command(
+    short_help="Say what a model is.",
+    epilog=options.examples(
+        "pairity inspect games.pairity", "pairity inspect games.pairity --json"
+    ),
+)
+@options.file_argument("model")
+@options.as_json
+def inspect(**given: Any) -> None:
+    """Say what a MODEL is: learner, kernel, data it was trained on, certificate.
+
+    Opening a model file runs nothing of it.
+    """
+    from pairity.app.cli.inspect_command import run_inspect
+
+    run_inspect(Settings(**given))
+
+
+@click.command(
+    short_help="Say what is in a table of pairs.",
+    epilog=options.examples(
+        "pairity check games.csv --first white --second black --label result",
+        "pairity check pairs.csv --first a --second b --label same --objects records.csv --id record",
+    ),
+)
+@options.file_argument("pairs")
+@options.table_columns(label_required=False)
+@options.impute
+@options.config
+@options.as_json
+def check(**given: Any) -> None:
+    """Say what is in a table of PAIRS, before a model is trained on it.
+
+    Counts objects, repeated and contradicting pairs, pairs of an object with itself, missing values
+    and unknown ids, and says which symmetry the labels speak for. Exit code 2 if pairity fit would
+    refuse the data.
+    """
+    from pairity.app.cli.check_command import run_check
+
+    run_check(Settings(**given))
+
+
+@click.group(
+    name="pairity",
+    cls=OneLineGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+    epilog=options.examples(
+        "pairity check games.csv --first white --second black --label result",
+        "pairity fit games.csv --first white --second black --label result \\",
+        "    --symmetry antisymmetric --tune --output games.pairity",
+        "pairity predict games.pairity fixtures.csv --output predictions.csv",
+        "pairity rank games.pairity --output ranking.csv",
+    ),
+)
+@click.version_option(__version__, message="pairity %(version)s")
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Learn on pairs of objects, with exact symmetry or antisymmetry under a swap."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@main.command(short_help="Train and validate on embedded real data.")
+@options.output_directory("pairity-demo")
+@options.force
+def demo(output: Path, force: bool) -> None:
+    """Train, validate and predict on embedded real data, both symmetries.
+
+    Which of two train offers is taken (antisymmetric), and whether two images show the same digit
+    (symmetric). Prints a summary and writes predictions and models.
+    """
+    from pairity.app.cli.showcase import run_demo
+
+    run_demo(output, force=force)
+
+
+@main.command(short_help="Make the paper's tables again.")
+@click.argument("table", type=click.Choice(["table1", "table2", "table3", "all"]), default="all")
+@options.output_directory("pairity-reproduce")
+@options.option("--seed", "Of the draws.", type=click.IntRange(0), default=0, show_default=True)
+@options.force
+def reproduce(table: str, output: Path, seed: int, force: bool) -> None:
+    """Make the paper's tables again, beside the paper's own numbers.
+
+    Prints them and writes CSV files and figures (PNG).
+    """
+    from pairity.app.cli.showcase import run_reproduce
+
+    run_reproduce(table, output, seed=seed, force=force)
+
+
+for _command in (check, fit, predict, rank, inspect):
+    main.add_command(_command)

@@ -1,0 +1,57 @@
+"""Where results are printed, and how progress is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+#: Columns of output that is not on a terminal (a file, a pipe).
+_WIDTH = 130
+
+
+def make_console() -> Console:
+    """Console on standard output, wide enough for tables when that is no terminal."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDTH)
+
+
+@contextmanager
+def show_progress(console: Console, label: str, steps: int) -> Iterator[Callable[[], None]]:
+    """Give a function to call after each step; a bar on a terminal, nothing elsewhere.
+
+    On a terminal the bar stays below what is printed on ``console`` meanwhile; when that goes to a
+    file, the bar is on standard error.
+    """
+    with _bar(console, TimeRemainingColumn()) as bar:
+        task = bar.add_task(label, total=steps)
+        yield lambda: bar.advance(task)
+
+
+@contextmanager
+def show_stages(console: Console, first: str, n_stages: int) -> Iterator[Callable[[str], None]]:
+    """Give a function to call with the name of each further stage; shown as in show_progress."""
+    with _bar(console, TimeElapsedColumn()) as bar:
+        task = bar.add_task(first, total=n_stages)
+        yield lambda stage: bar.update(task, advance=1, description=stage)
+
+
+@contextmanager
+def _bar(console: Console, clock: ProgressColumn) -> Iterator[Progress]:
+    """A bar that is started on a terminal only: Rich before 15 ends even a disabled one with a line."""
+    place = console if console.is_terminal else Console(stderr=True)
+    shown = place.is_terminal
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), clock
+    bar = Progress(*columns, console=place, transient=True, disable=not shown)
+    with bar if shown else nullcontext():
+        yield bar

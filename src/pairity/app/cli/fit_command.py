@@ -1,0 +1,198 @@
+"""``pairity fit``: read, train, save, say."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from typing import Any
+
+import numpy as np
+
+import pairity
+from pairity.app.cli.console import make_console, show_stages
+from pairity.app.cli.errors import InputError, bad_input
+from pairity.app.cli.inspect_command import describe_model, say
+from pairity.app.cli.kernel_text import parse_kernel
+from pairity.app.cli.options import Settings
+from pairity.app.cli.outputs import new_paths
+from pairity.app.cli.training_data import Training, read_training, refuse_many_tables
+from pairity.io import ModelMetadata, Objects, Recipe
+from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
+from pairity.kernels.resolve import as_kernel
+
+#: Landmarks of the default kernel of a low-rank model.
+_LANDMARKS = 256
+
+_PLAIN = {"svc": "PairSVC", "logistic": "PairLogistic", "svr": "PairSVR", "ridge": "PairRidge"}
+_TUNED = {"svc": "PairSVCCV", "logistic": "PairLogisticCV", "ridge": "PairRidgeCV"}
+
+
+def make_estimator(settings: Settings, *, identity: bool) -> Any:
+    """Estimator as asked for, wrapped for probabilities or draws.
+
+    Objects known by their ids alone (``identity``) get an effect each: Bradley-Terry.
+    """
+    _refuse_contradictions(settings)
+    default = "linear" if identity else "gaussian"
+    estimator = _tuned(settings) if settings.tune else _plain(settings, default)
+    if settings.draw is not None:
+        return pairity.PairDrawClassifier(estimator)
+    if settings.probabilities and not hasattr(estimator, "predict_proba"):
+        return pairity.CalibratedPairClassifier(estimator)
+    return estimator
+
+
+def _refuse_contradictions(settings: Settings) -> None:
+    learner, symmetry = settings.learner, settings.symmetry
+    has_penalty, has_alpha = settings.penalty is not None, settings.alpha is not None
+    regression, drawn = learner in ("svr", "ridge"), settings.draw is not None
+    refused = {
+        "got --tune with --C or --alpha; expected one of them: --tune chooses it.": settings.tune
+        and (has_penalty or has_alpha),
+        "got --C for --learner ridge; expected --alpha.": has_penalty and learner == "ridge",
+        f"got --alpha for --learner {learner}; expected --C.": has_alpha and learner != "ridge",
+        f"got --probabilities for --learner {learner}; expected svc or logistic.": regression
+        and settings.probabilities,
+        f"got --positive or --draw for --learner {learner}, which predicts numbers; expected svc or"
+        " logistic.": regression and (drawn or settings.positive is not None),
+        f"got --draw with --symmetry {symmetry}; expected antisymmetric: a draw is between win and"
+        " loss.": drawn and symmetry != "antisymmetric",
+    }
+    for message, is_wrong in refused.items():
+        if is_wrong:
+            raise InputError(message)
+
+
+def make_low_rank(settings: Settings, *, identity: bool) -> Any:
+    """Estimator for workers: one whose kernel has few features of objects."""
+    _refuse_contradictions(settings)
+    default: Any = "linear"
+    if not identity:
+        grouped = settings.symmetric_feature or settings.antisymmetric_feature
+        inner = Standardized(Product(Gaussian("median")) + Linear()) if grouped else "gaussian"
+        default = Nystroem(inner, _LANDMARKS)
+    estimator = _plain(settings, default)
+    if _has_bare_gaussian(as_kernel(estimator.kernel)):
+        raise InputError(
+            f"got --kernel {settings.kernel} with --distributed; expected one with few features of"
+            f" objects: wrap it, as in \"nystroem('gaussian', {_LANDMARKS})\"."
+        )
+    return estimator
+
+
+def _has_bare_gaussian(kernel: Kernel) -> bool:
+    """Whether a Gaussian is there that no landmarks stand for."""
+    if isinstance(kernel, Nystroem):
+        return False
+    return isinstance(kernel, Gaussian) or any(map(_has_bare_gaussian, kernel.children()))
+
+
+def _plain(settings: Settings, default: Any) -> Any:
+    """One fit, with this kernel if none is named."""
+    kernel = default if settings.kernel is None else parse_kernel(settings.kernel)
+    given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
+    options = {name: value for name, value in given.items() if value is not None}
+    estimator = getattr(pairity, _PLAIN[settings.learner])
+    return estimator(settings.symmetry, kernel=kernel, verbose=settings.verbose, **options)
+
+
+def _tuned(settings: Settings) -> Any:
+    name = _TUNED.get(settings.learner)
+    if name is None:
+        raise InputError(
+            f"got --tune for --learner {settings.learner}; expected one of {', '.join(_TUNED)}."
+        )
+    kernel = "auto" if settings.kernel is None else parse_kernel(settings.kernel)
+    options = {} if settings.tol is None else {"tol": settings.tol}
+    return getattr(pairity, name)(
+        symmetry=settings.symmetry, kernel=kernel, verbose=settings.verbose, **options
+    )
+
+
+# ``pairity fit`` --------------------------------------------------------------------------------
+
+
+def run_fit(settings: Settings) -> None:
+    """Read, train, save, say."""
+    if settings.distributed is not None:
+        from pairity.app.cli.distributed_commands import run_distributed_fit
+
+        run_distributed_fit(settings, settings.distributed)
+        return
+    _refuse_workers_only(settings)
+    if settings.report is not None and importlib.util.find_spec("pairity.app.report") is None:
+        raise InputError("got --report, which this version of Pairity cannot write; leave it out.")
+    start = time.perf_counter()
+    with (
+        new_paths(settings.outputs(), settings.inputs(), force=settings.force) as staged,
+        show_stages(make_console(), "reading", 2 + len(staged)) as enter,
+        bad_input(),
+    ):
+        training = read_training(settings)
+        enter("training")
+        model = make_estimator(settings, identity=training.recipe.identity)
+        model.fit(training.pairs, training.labels.values)
+        enter("saving")
+        summary = _summary(settings, training, model)
+        pairity.save(model, staged[0], metadata_of(training.objects, training.recipe, summary))
+        if settings.report is not None:
+            from pairity.app.report import write_report
+
+            enter("writing the report")
+            write_report(
+                model,
+                training.pairs,
+                training.labels.values,
+                staged[1],
+                feature_names=training.recipe.feature_names(training.objects),
+                label_names=training.recipe.labels,
+            )
+    say_trained(settings, model, summary, start)
+
+
+def say_trained(settings: Settings, model: Any, summary: dict[str, Any], start: float) -> None:
+    """What was trained, and where it is."""
+    content = describe_model(model) | summary
+    content |= {"seconds": round(time.perf_counter() - start, 2), "model": str(settings.output)}
+    if settings.report is not None:
+        content["report"] = str(settings.report)
+    say(settings, f"trained on {' '.join(map(str, settings.sources[:3]))}", content)
+
+
+def _summary(settings: Settings, training: Training, model: Any) -> dict[str, Any]:
+    """What a model was trained on, kept with it."""
+    pairs, labels = training.pairs, training.labels
+    score = "accuracy" if labels.counts else "R^2"
+    content = {
+        "pairs": len(pairs),
+        "objects": len(training.objects.texts),
+        "objects in pairs": len(np.unique(np.concatenate([pairs.first, pairs.second]))),
+        "tables": [path.name for path in settings.inputs()],
+        "label counts": labels.counts or None,
+        "rows left out": labels.n_dropped or None,
+        f"{score} on the training pairs": float(model.score(pairs, labels.values))
+        if hasattr(model, "score")
+        else None,
+    }
+    return {name: value for name, value in content.items() if value is not None}
+
+
+def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:
+    """What predict, rank and inspect need beside the model."""
+    return ModelMetadata(
+        feature_names=recipe.feature_names(objects),
+        ids=objects.ids,
+        objects=objects.numbers,
+        training=summary,
+        extra={"recipe": recipe},
+    )
+
+
+def _refuse_workers_only(settings: Settings) -> None:
+    refuse_many_tables(settings.sources)
+    for name in ("checkpoint", "checkpoint_every", "resume"):
+        if getattr(settings, name):
+            raise InputError(
+                f"got --{name.replace('_', '-')} without --distributed; expected both: only a fit with"
+                " workers keeps checkpoints."
+            )

@@ -1,0 +1,176 @@
+"""``pairity inspect``, and what all commands say: for people, or as JSON for machines."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pairity.app.cli.console import make_console
+from pairity.app.cli.errors import bad_input
+from pairity.app.cli.options import Settings
+from pairity.estimators.unwrap import describe_layers, layers, machine_of
+from pairity.io import ModelFile, Recipe, read_model_file
+
+#: Entries of a list that people get to see.
+_MOST_SHOWN = 12
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Learner, kernel, support, certificate."""
+    machine = machine_of(model)
+    content: dict[str, Any] = {"estimator": describe_layers(model)}
+    content |= {
+        name: getattr(machine, name)
+        for name in ("symmetry", "C", "alpha")
+        if hasattr(machine, name)
+    }
+    if getattr(machine, "_model", None) is not None:
+        content["kernel"] = repr(machine._model.kernel)
+    content |= _describe_search(model)
+    if hasattr(model, "classes_"):
+        content["labels"] = model.classes_.tolist()
+    if hasattr(machine, "feature_widths_"):
+        kinds = ("objects", "symmetric", "antisymmetric")
+        content["features"] = dict(zip(kinds, machine.feature_widths_, strict=True))
+    if hasattr(machine, "support_pairs_"):
+        content["support pairs"] = len(machine.support_pairs_)
+        content["support objects"] = machine.support_pairs_.n_objects
+    lost = [
+        {"mean": error.share, "largest": error.largest, "features": error.n_components}
+        for error in getattr(machine, "approximation_", ())
+    ]
+    if lost:
+        content["Nystroem error"] = lost[0] if len(lost) == 1 else lost
+    certificate = getattr(machine, "certificate_", None)
+    if certificate is not None:
+        content["objective"] = float(machine.objective_)
+        content["steps"] = int(machine.n_iter_)
+        content["certificate"] = {
+            "holds": bool(certificate.holds),
+            "primal": float(certificate.primal),
+            "dual": -float(certificate.dual),
+            "relative gap": float(certificate.relative_gap),
+            certificate.measure: float(certificate.violation),
+            "tolerance": float(certificate.tol),
+        }
+    return content
+
+
+def _describe_search(model: Any) -> dict[str, Any]:
+    """What a search chose, and how good that is on held-out pairs."""
+    search = next((layer for layer in layers(model) if hasattr(layer, "cv_results_")), None)
+    if search is None:
+        return {}
+    combination = getattr(search, "combination_", None)
+    content = {} if combination is None else {"shares of kernels": dict(combination.weights)}
+    scores = {
+        name.removeprefix("mean_test_").replace("_", " "): float(values[search.best_index_])
+        for name, values in search.cv_results_.items()
+        if name.startswith("mean_test_") and name != "mean_test_score"
+    }
+    return content | {"held-out scores": scores or float(search.best_score_)}
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON has, or its text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, dict):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return str(value)
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """One JSON object on standard output."""
+    text = json.dumps(_plain(content), ensure_ascii=False, indent=2)
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:  # JSON has its own way to write letters that are not there
+        text = json.dumps(_plain(content), indent=2)
+    print(text)
+
+
+def say(settings: Settings, title: str, content: dict[str, Any]) -> None:
+    """What a command has found or done."""
+    if settings.as_json:
+        print_json(content)
+    else:
+        print_summary(make_console(), title, content)
+
+
+def print_summary(console: Console, title: str, content: dict[str, Any]) -> None:
+    """Two columns: what, and its value; on a terminal with style and folded to its width."""
+    rows = [(name, text) for name, value in content.items() if (text := _shown(value))]
+    if not console.is_terminal:
+        width = max(len(name) for name, _ in rows)
+        print(title, *(f"{name:<{width}}  {text}" for name, text in rows), sep="\n")
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True, style="bold")
+    table.add_column(overflow="fold")
+    for name, text in rows:
+        table.add_row(name, Text(text))
+    console.print(Text(title, style="bold underline"), table)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        shown = {name: _shown(entry) for name, entry in value.items()}
+        inner = {name: f"({shown[name]})" for name, entry in value.items() if type(entry) is dict}
+        return "; ".join(f"{name}: {text}" for name, text in (shown | inner).items() if text)
+    if isinstance(value, list | tuple):
+        more = [f"... ({len(value)})"] if len(value) > _MOST_SHOWN else []
+        return ", ".join([*map(_shown, value[:_MOST_SHOWN]), *more])
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, float | np.floating):
+        return f"{value:.6g}"
+    return str(value)
+
+
+# ``pairity inspect`` ----------------------------------------------------------------------------
+
+
+def run_inspect(settings: Settings) -> None:
+    """Open, describe, say."""
+    with bad_input():
+        found = read_model_file(settings.model)
+        content = {**describe_model(found.model), **_saved(found)}
+    say(settings, str(settings.model), content)
+
+
+def _saved(found: ModelFile) -> dict[str, Any]:
+    """What is kept beside the model."""
+    metadata, recipe = found.metadata, found.metadata.extra.get("recipe")
+    content: dict[str, Any] = {
+        "training": metadata.training or None,
+        "feature names": metadata.feature_names,
+    }
+    if isinstance(recipe, Recipe):
+        names = {name: getattr(recipe.columns, name) for name in ("first", "second", "label", "id")}
+        is_filled = recipe.symmetric_filling is not None
+        content |= {
+            "columns": {name: value for name, value in names.items() if value is not None},
+            "labels": None if recipe.labels is None else recipe.labels.names,
+            "missing numbers": "filled with medians, and flagged" if is_filled else None,
+        }
+    content |= {
+        "objects kept": None if metadata.ids is None else len(metadata.ids),
+        "written by": found.written_by,
+        "checksum": found.checksum,
+        "bytes": found.n_bytes,
+    }
+    return {name: value for name, value in content.items() if value is not None}

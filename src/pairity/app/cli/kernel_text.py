@@ -1,0 +1,117 @@
+"""Kernels from text: names, numbers, ``+``, ``*`` and nesting; nothing is evaluated.
+
+A bare name, alone or in a formula, is the default kernel of that name
+(:mod:`pairity.kernels.resolve`); with parentheses it is the class: ``gaussian(2)`` is
+``Gaussian(2)``, ``product(gaussian(sigma=0.5))``.  Features are standardised once, for the whole
+kernel of pairs: ``tensor(gaussian)`` is "tensor", and in ``standardized(gaussian + linear)`` the
+Gaussian is not standardised again.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pairity.kernels
+from pairity.kernels import Kernel, Standardized
+from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
+
+#: Kernels that need a matrix, pairs or a function, which a text cannot give.
+_NOT_TEXT = {"Bilinear", "Callable", "Diffusion", "Kernel", "Precomputed"}
+#: Kernels made of kernels of pairs; all others are made of kernels of objects or of features.
+_OF_PAIRS = {"Balanced", "Mixed", "Nystroem", "OrderInvariant", "SkewBalanced"}
+
+
+def parse_kernel(text: str) -> Any:
+    """A kernel, or the name of a default one as it stands."""
+    if text in KERNEL_NAMES:
+        return text
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        kernel = _built(tree.body)
+    except (SyntaxError, TypeError, RecursionError, MemoryError):
+        kernel = None
+    if not isinstance(kernel, Kernel):
+        shown = " ".join(text.split())
+        raise ValueError(
+            f"got --kernel {shown}; expected one of {', '.join(KERNEL_NAMES)}, or a formula such as"
+            " 'gaussian(2) + 0.5 * product(linear)'."
+        )
+    return kernel
+
+
+def _classes() -> dict[str, Any]:
+    """Kernel classes by the names that texts may use: ``DirectSum`` and ``direct_sum``."""
+    names = {name for name in pairity.kernels.__all__ if name[0].isupper()} - _NOT_TEXT
+    spellings = {_snake(name): name for name in names} | {name: name for name in names}
+    return {key: getattr(pairity.kernels, name) for key, name in spellings.items()}
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+
+
+def _built(node: ast.AST, *, plain: bool = False) -> Any:
+    """Value of a formula; anything but names, numbers, sums, products and calls is a TypeError.
+
+    ``plain`` leaves the standardisation of default kernels out: something around does it.
+    """
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float, str):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_built(node.operand)
+    if isinstance(node, ast.Tuple):
+        return tuple(_built(entry) for entry in node.elts)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
+        left, right = _built(node.left, plain=plain), _built(node.right, plain=plain)
+        if not isinstance(left, Kernel) and not isinstance(right, Kernel):
+            raise TypeError("numbers alone are no kernel")
+        return left + right if isinstance(node.op, ast.Add) else left * right
+    if isinstance(node, ast.Name):
+        default = _default(node.id)
+        if default is None:
+            return _class(node.id)()
+        return default.kernel if plain and isinstance(default, Standardized) else default
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return _called(node, _class(node.func.id), plain=plain)
+    raise TypeError("no such thing in a kernel")
+
+
+def _called(node: ast.Call, kernel_class: Any, *, plain: bool) -> Any:
+    """A kernel of some class; standardised as a whole where a default kernel inside it is."""
+    inside = plain or kernel_class.__name__ not in _OF_PAIRS
+    arguments = [_built(entry, plain=inside) for entry in node.args]
+    options = {entry.arg: _built(entry.value, plain=inside) for entry in node.keywords if entry.arg}
+    if len(options) != len(node.keywords):
+        raise TypeError("no ** here")
+    kernel = kernel_class(*arguments, **options)
+    done = plain or not inside or kernel_class is Standardized
+    names = (entry.id for entry in _bare_names(node))
+    if done or not any(isinstance(_default(name), Standardized) for name in names):
+        return kernel
+    return Standardized(kernel)
+
+
+def _bare_names(call: ast.Call) -> Iterator[ast.Name]:
+    """Names inside a call that are not called themselves."""
+    called = {id(node.func) for node in ast.walk(call) if isinstance(node, ast.Call)}
+    names = (node for node in ast.walk(call) if isinstance(node, ast.Name))
+    return (name for name in names if id(name) not in called)
+
+
+def _default(name: str) -> Kernel | None:
+    """The default kernel of a name, written like its string or like its class."""
+    known = name if name in KERNEL_NAMES else _snake(name)
+    return as_kernel(known) if known in KERNEL_NAMES else None
+
+
+def _class(name: str) -> Any:
+    classes = _classes()
+    if name not in classes:
+        raise ValueError(
+            f"got the kernel {name!r}; expected one of"
+            f" {', '.join(sorted(key for key in classes if key.islower()))}."
+        )
+    return classes[name]

@@ -1,0 +1,202 @@
+"""Options that commands share, and options from a TOML file.
+
+In a file, keys are the names of options and arguments (``first``, ``symmetric-feature``, ``C``,
+``pairs``); options that may be given several times take a list.  A table named like a command
+holds keys for that command, so that one file can serve several.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from functools import partial, reduce
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from pairity.app.cli.errors import InputError
+
+#: What stands for the workers of this machine in the place of an address.
+LOCAL = "local"
+
+FILE = click.Path(path_type=Path, dir_okay=False)
+PLACE = click.Path(path_type=Path)
+
+
+class Settings(SimpleNamespace):
+    """What a command was asked for: its parameters by name."""
+
+    def inputs(self) -> list[Path]:
+        """Files that are read."""
+        given = (getattr(self, name, None) for name in ("model", "pairs", "objects"))
+        return [path for path in given if path is not None]
+
+    def outputs(self) -> list[Path]:
+        """Files that are written."""
+        return [path for path in (self.output, getattr(self, "report", None)) if path is not None]
+
+
+# Options from a file ----------------------------------------------------------------------------
+
+
+def read_config(path: Path, command: click.Command) -> dict[str, Any]:
+    """Values by parameter name; keys that the command does not have are refused."""
+    try:
+        content = tomllib.loads(path.read_bytes().decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"got {path}, which is no TOML ({error}); expected key = value.") from None
+    context = click.get_current_context(silent=True)
+    group = context.find_root().command if context is not None else None
+    commands = group.commands if isinstance(group, click.Group) else {command.name}
+    shared = {key: value for key, value in content.items() if key not in commands}
+    own = content.get(command.name or "", {})
+    known = _keys(command)
+    values: dict[str, Any] = {}
+    for key, value in (shared | (own if isinstance(own, dict) else {})).items():
+        if key not in known:
+            raise InputError(
+                f"got the key {key!r} in {path}; expected an option of pairity {command.name}:"
+                f" {', '.join(sorted(known))}."
+            )
+        values[known[key].name or key] = _checked(known[key], key, value, path)
+    return values
+
+
+def _keys(command: click.Command) -> dict[str, click.Parameter]:
+    """Parameters by the names that users see."""
+    return {
+        name.removeprefix("--"): parameter
+        for parameter in command.params
+        for name in parameter.opts
+        if (name.startswith("--") or isinstance(parameter, click.Argument))
+        and name not in ("--config", "--help")
+    }
+
+
+def _checked(parameter: click.Parameter, key: str, value: Any, path: Path) -> Any:
+    """A value of a kind that the same option could have."""
+    several = parameter.nargs == -1 or (isinstance(parameter, click.Option) and parameter.multiple)
+    entries = value if isinstance(value, list) else [value]
+    flag = isinstance(parameter, click.Option) and parameter.is_flag
+    allowed = (bool,) if flag else (str, int, float)
+    fits = all(type(entry) in allowed for entry in entries)
+    if not fits or (isinstance(value, list) and not several):
+        expected = (
+            "true or false" if flag else "a list of texts" if several else "a text or a number"
+        )
+        raise InputError(f"got {key} = {value!r} in {path}; expected {expected}.")
+    return entries if several else value
+
+
+def _load(context: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        context.default_map = read_config(value, context.command)
+
+
+# Kinds of options -------------------------------------------------------------------------------
+
+
+def option(names: str, about: str, **details: Any) -> Any:
+    """An option by its names, parted by spaces, and its help."""
+    return click.option(*names.split(), help=about, **details)
+
+
+flag = partial(option, is_flag=True)
+number = partial(option, type=float)
+file = partial(option, type=FILE, metavar="FILE")
+column = partial(option, metavar="COL")
+
+
+def choice(name: str, values: Sequence[str], about: str, **details: Any) -> Any:
+    """An option with some values to choose from."""
+    return option(name, about, type=click.Choice(values), **details)
+
+
+def several(name: str, about: str, metavar: str = "COL") -> Any:
+    """An option that may be given several times."""
+    return option(name, about, multiple=True, metavar=metavar)
+
+
+def together(*decorators: Any) -> Any:
+    """Several options as one decorator, in this order."""
+    return lambda body: reduce(lambda done, add: add(done), reversed(decorators), body)
+
+
+def examples(*lines: str) -> str:
+    """Text of an epilog with examples, kept as it stands."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+# Options that several commands share ------------------------------------------------------------
+
+force = flag("--force", "Replace files that are there already.")
+as_json = flag("--json as_json", "Print the summary as JSON, for machines.")
+impute = choice(
+    "--impute",
+    ["median"],
+    "Fill missing numbers with medians of the training objects, and flag them.",
+)
+objects_table = file(
+    "--objects",
+    "Table of objects, one row each; without it objects are known by their ids alone.",
+)
+id_column = partial(column, "--id", "Column of the objects table with the ids.", show_default=True)
+distributed = option(
+    "--distributed",
+    "Work with Dask: on the scheduler at this address, or with workers on this machine.",
+    is_flag=False,
+    flag_value=LOCAL,
+    metavar="[ADDRESS]",
+)
+config = file(
+    "--config",
+    "Options from a TOML file, named as here without the dashes; options given here win.",
+    is_eager=True,
+    expose_value=False,
+    callback=_load,
+)
+#: A file that the command works on; files or folders that it works on, at least one.
+file_argument = partial(click.argument, type=FILE)
+files_argument = partial(click.argument, type=PLACE, nargs=-1, required=True)
+
+
+def output_directory(default: str) -> Any:
+    """``--output DIR`` with a default."""
+    details = {"type": PLACE, "default": Path(default), "show_default": True, "metavar": "DIR"}
+    return option("--output", "Directory for the files.", **details)
+
+
+def output_file(what: str) -> Any:
+    """``--output FILE``, always to be given."""
+    return file("--output", f"Where {what} goes.", required=True)
+
+
+def pair_columns(*, required: bool) -> Any:
+    """``--first`` and ``--second``."""
+    told = "" if required else "; the one of the training table by default"
+    return together(
+        *(
+            column(f"--{end}", f"Column with the id of the {end} object{told}.", required=required)
+            for end in ("first", "second")
+        )
+    )
+
+
+def table_columns(*, label_required: bool) -> Any:
+    """Everything that says what the columns of two tables are."""
+    more = "May be given several times."
+    return together(
+        pair_columns(required=True),
+        column("--label", "Column of labels.", required=label_required),
+        objects_table,
+        id_column(default="id"),
+        several("--feature", f"Object feature to use; all columns but the ids by default. {more}"),
+        several("--ignore", f"Column of the objects table that is no feature. {more}"),
+        several(
+            "--symmetric-feature",
+            f"Column of the pairs that stays when a pair is swapped. {more}",
+        ),
+        several("--antisymmetric-feature", f"Column of the pairs that changes sign then. {more}"),
+    )

@@ -1,0 +1,328 @@
+"""Charts as inline SVG: numbers become places here, and markup in ``templates/charts.html``.
+
+Colours are classes, so that the page decides what they are in light, dark and print.  Whatever
+people named (objects, labels, features) is escaped by the template.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import accumulate, groupby
+from typing import Any
+
+import numpy as np
+
+from pairity.app.report.report_data import Distribution, Matrix, Reliability, SearchFacts
+from pairity.app.report.wording import cut, plain
+
+_LEVELS = 10
+#: Names are written beside the matrix for at most so many objects, and cut at so many letters.
+_NAMED, _LETTERS = 32, 18
+_CURVE_CLASSES = ("one", "two", "three", "four")
+_HISTOGRAM_CLASSES = {1: ("one",), 2: ("two", "one"), 3: ("two", "three", "one")}
+
+
+def resource(name: str) -> str:
+    """Text of a file beside the templates."""
+    return (files("pairity.app.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def environment() -> Any:
+    """Templates of the page and of its charts, which escape whatever is put into them."""
+    try:
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError(
+            "got no Jinja2 to write a report with; expected it installed: pip install"
+            " 'pairity[cli]'."
+        ) from error
+    made = Environment(
+        loader=FunctionLoader(resource),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    made.filters["n"] = number
+    made.filters["points"] = lambda places: " ".join(f"{number(x)},{number(y)}" for x, y in places)
+    return made
+
+
+def _draw(chart: str, **content: Any) -> Any:
+    """Markup of a chart."""
+    return getattr(environment().get_template("charts.html").module, chart)(**content)
+
+
+def number(value: float) -> str:
+    """A coordinate with two decimals at most."""
+    if not math.isfinite(value):
+        raise ValueError(f"got {value!r} as a coordinate; expected a finite number.")
+    shown = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if shown in ("-0", "") else shown
+
+
+def short(value: float) -> str:
+    """A number as an axis shows it."""
+    if value == 0.0:
+        return "0"
+    if abs(value) >= 10_000 or abs(value) < 0.001:
+        mantissa, _, exponent = f"{value:.0e}".partition("e")
+        return f"{mantissa}e{int(exponent)}"
+    return f"{value:.6g}".replace("-", "−")
+
+
+def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten between two numbers, at most so many.
+
+    >>> nice_ticks(0.0, 1.0)
+    [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    """
+    if not high > low:
+        return [low]
+    step = 10.0 ** math.floor(math.log10((high - low) / most))
+    while True:
+        for factor in (1.0, 2.0, 5.0):
+            size = factor * step
+            first, last = math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9)
+            if last - first + 1 <= most:
+                return [round(multiple * size, 12) + 0.0 for multiple in range(first, last + 1)]
+        step *= 10.0
+
+
+def _ticks(low: float, high: float, most: int = 6, show: Any = short) -> list[tuple[float, str]]:
+    return [(value, show(value)) for value in nice_ticks(low, high, most)]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From ``low`` .. ``high`` to ``start`` .. ``end``; logarithmic if asked for."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    logarithmic: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Place of a value; values outside are put on the edge."""
+        low, high = self.low, self.high
+        if self.logarithmic:
+            low, high, value = math.log10(low), math.log10(high), math.log10(value)
+        share = (value - low) / (high - low) if high > low else 0.5
+        return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Cells above ``middle`` in one colour, below in the other; full strength at ``reach`` from it."""
+
+    middle: float
+    reach: float
+
+    def level(self, value: float) -> tuple[str, int]:
+        """Colour and strength, 0 to 10; the slightest difference from the middle shows."""
+        share = (value - self.middle) / self.reach if self.reach > 0.0 else 0.0
+        strength = math.ceil(abs(share) * _LEVELS - 1e-9) if share else 0
+        return ("one" if share >= 0.0 else "two"), min(strength, _LEVELS)
+
+
+def interval_bar(
+    value: float,
+    lower: float | None,
+    upper: float | None,
+    bounds: tuple[float, float],
+    mark: float | None = None,
+) -> Any:
+    """A point with its interval on a line from ``bounds[0]`` to ``bounds[1]``."""
+    about = f"{value:.4g}"
+    if lower is not None and upper is not None:
+        about += f" ({lower:.4g} to {upper:.4g})"
+    mark = mark if mark is not None and bounds[0] <= mark <= bounds[1] else None
+    x = Scale(*bounds, 5.0, 155.0)
+    return _draw("interval_bar", x=x, value=value, lower=lower, upper=upper, mark=mark, about=about)
+
+
+def plain_bar(value: float, spread: float, bounds: tuple[float, float]) -> Any:
+    """A bar from 0, to the left where the value is below, with its spread."""
+    about = f"{value:.4g}" + (f" ± {spread:.2g}" if spread else "")
+    x = Scale(min(0.0, bounds[0]), bounds[1], 2.0, 158.0)
+    return _draw("plain_bar", x=x, value=value, spread=spread, about=about)
+
+
+def share_bar(parts: list[tuple[str, float, str]]) -> Any:
+    """Parts of a whole side by side: name, share, class."""
+    total = sum(share for _, share, _ in parts) or 1.0
+    widths = [400.0 * share / total for _, share, _ in parts]
+    bars = [
+        (x, width, class_, f"{name}: {100.0 * share:.1f} %")
+        for x, width, (name, share, class_) in zip(
+            accumulate(widths, initial=0.0), widths, parts, strict=False
+        )
+    ]
+    about = ", ".join(f"{name} {100.0 * share:.1f} %" for name, share, _ in parts)
+    return _draw("share_bar", bars=bars, about=about)
+
+
+def validation_curve(found: SearchFacts) -> Any:
+    """One line a kernel, a band of one standard error, and the choice."""
+    strengths = sorted({value for curve in found.curves for value in curve.strengths})
+    spans = [
+        (mean - error, mean + error)
+        for curve in found.curves
+        for mean, error in zip(curve.means, curve.errors, strict=True)
+    ]
+    low, high = min(low for low, _ in spans), max(high for _, high in spans)
+    room = 0.05 * (high - low) or 0.1
+    x = Scale(strengths[0], strengths[-1], 60.0, 384.0, logarithmic=True)
+    y = Scale(low - room, high + room, 276.0, 26.0)
+    x_ticks = [(value, short(float(f"{value:.3g}"))) for value in strengths]
+    lines = []
+    for class_, curve in zip(_CURVE_CLASSES, found.curves, strict=False):
+        points = list(zip(curve.strengths, curve.means, curve.errors, strict=True))
+        middle = [(x(c), y(mean)) for c, mean, _ in points]
+        upper = [(x(c), y(mean + error)) for c, mean, error in points]
+        lower = [(x(c), y(mean - error)) for c, mean, error in reversed(points)]
+        tips = [
+            f"{found.strength} = {c:g}: {mean:.4g} ± {error:.2g} ({curve.kernel})"
+            for c, mean, error in points
+        ]
+        lines.append((class_, upper, lower, middle, list(zip(middle, tips, strict=True))))
+    named = found.curves if len(found.curves) > 1 else ()
+    minus = "minus " if "loss" in found.scoring or "error" in found.scoring else ""
+    return _draw(
+        "validation_curve",
+        found=found,
+        x=x,
+        y=y,
+        x_ticks=x_ticks[:: 1 + (len(x_ticks) - 1) // 8],
+        y_ticks=_ticks(low - room, high + room),
+        y_name=f"held-out {minus}{found.scoring}",
+        lines=lines,
+        keys=[(c, cut(one.kernel, 48)) for c, one in zip(_CURVE_CLASSES, named, strict=False)],
+    )
+
+
+def label_colours(found: Distribution) -> tuple[str, ...]:
+    """Classes of the colours of the labels, in their order."""
+    return _HISTOGRAM_CLASSES[len(found.counts)]
+
+
+def histogram(found: Distribution) -> Any:
+    """Bars of counts; the positive label is the colour of what is ahead."""
+    edges = found.edges
+    most = max((max(counts) for counts in found.counts.values()), default=1) or 1
+    bars = [
+        (low, high, count, class_, f"{name}: {count} pairs from {_edge(low)} to {_edge(high)}")
+        for class_, (name, counts) in zip(label_colours(found), found.counts.items(), strict=True)
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        if count
+    ]
+    labels = ", ".join(f"{name} {sum(counts)}" for name, counts in found.counts.items())
+    return _draw(
+        "histogram",
+        found=found,
+        x=Scale(edges[0], edges[-1], 48.0, 384.0),
+        y=Scale(0.0, most, 258.0, 26.0),
+        x_ticks=_ticks(edges[0], edges[-1]),
+        y_ticks=_ticks(0.0, most, 5),
+        bars=bars,
+        about=f"Histogram of held-out scores ({found.score}) by label: {labels}",
+    )
+
+
+def _edge(value: float) -> str:
+    return short(round(value, 3))
+
+
+def reliability_diagram(found: Reliability, *, kind: str, x_name: str, y_name: str) -> Any:
+    """Points with 95 % intervals; their areas grow with the number of pairs.
+
+    On the diagonal, probabilities mean what they say.  ``kind`` is "probability" (both axes 0 to
+    1), "favourite" (one half to 1) or "value".
+    """
+    low, high = _bounds(found, kind)
+    show = short if kind == "value" else (lambda value: f"{100 * value:.0f} %")
+    return _draw(
+        "reliability_diagram",
+        found=found,
+        x=Scale(low, high, 48.0, 384.0),
+        y=Scale(low, high, 276.0, 26.0),
+        ticks=_ticks(low, high, show=show),
+        show=show,
+        x_name=x_name,
+        y_name=y_name,
+    )
+
+
+def _bounds(found: Reliability, kind: str) -> tuple[float, float]:
+    if kind == "probability":
+        return 0.0, 1.0
+    if kind == "favourite":
+        lowest = min((min(one.lower, one.predicted) for one in found.bins), default=0.5)
+        return min(0.5, math.floor(lowest * 10.0) / 10.0), 1.0
+    ends = [end for one in found.bins for end in (one.predicted, one.lower, one.upper)]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    room = 0.05 * (high - low) or 1.0
+    return low - room, high + room
+
+
+def matrix_picture(matrix: Matrix, colours: Colours) -> Any:
+    """Rows beside columns; squares around groups of neighbours, where these are clusters.
+
+    Cells of equal strength are one path, so that the page stays small.
+    """
+    n = len(matrix.names)
+    margin = 7.0 * min(_LETTERS, max(map(len, matrix.names))) * 0.8 if n <= _NAMED else 0.0
+    cell = (400.0 - margin) / n
+    side = number(cell)
+    cells: dict[tuple[str, int], str] = defaultdict(str)
+    for row in range(n):
+        for column in range(n):
+            value = float(matrix.values[row, column])
+            if row != column and not math.isnan(value):
+                corner = f"M{number(margin + column * cell)} {number(row * cell)}"
+                cells[colours.level(value)] += f"{corner}h{side}v{side}h-{side}z"
+    sizes = [len(list(block)) for _, block in groupby(matrix.blocks)]
+    blocks = [
+        (start, size)
+        for start, size in zip(accumulate(sizes, initial=0), sizes, strict=False)
+        if size > 1 and matrix.order == "cluster"
+    ]
+    names = [cut(name, _LETTERS) for name in matrix.names] if n <= _NAMED else []
+    return _draw(
+        "matrix_picture",
+        found=matrix,
+        n=n,
+        margin=margin,
+        cell=cell,
+        cells=sorted(cells.items()),
+        blocks=blocks,
+        names=names,
+    )
+
+
+def matrix_scale(matrix: Matrix, odd: bool) -> tuple[Colours, tuple[str, ...]]:
+    """Colours around even odds or no difference; from low to high where no value is special."""
+    if matrix.quantity == "points":
+        return Colours(0.5, 0.5), ("0 points", "½", "1 point")
+    if matrix.quantity == "probability":
+        if odd:
+            return Colours(0.5, 0.5), ("0 %", "50 %", "100 %")
+        return Colours(0.0, 1.0), ("0 %", "100 %")
+    low, high = float(np.nanmin(matrix.values)), float(np.nanmax(matrix.values))
+    if odd:
+        reach = max(abs(low), abs(high))
+        return Colours(0.0, reach), (plain(-reach), "0", plain(reach))
+    return Colours(low, high - low), (plain(low), plain(high))
+
+
+def legend(labels: tuple[str, ...]) -> Any:
+    """The scale of colours: two labels for one colour, three for two with a middle."""
+    first = -_LEVELS if len(labels) == 3 else 0
+    return _draw("legend", labels=labels, steps=range(first, _LEVELS + 1))

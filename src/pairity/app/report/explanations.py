@@ -1,0 +1,192 @@
+"""What the model goes by: features, training pairs, and pairs that surprise it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from pairity.app.report.report_data import FeatureDrop, InfluentialPair, Limits, SurprisingPair
+from pairity.app.report.subject import Subject
+from pairity.app.report.unseen import HeldOut
+from pairity.estimators.transformer import PairNames
+from pairity.inspection import (
+    Columns,
+    PermutationImportance,
+    contributions,
+    permutation_importance,
+)
+from pairity.pairs.data import Pairs
+
+Vector = NDArray[np.float64]
+
+_SHOWN = 12
+#: Features are shuffled in so many folds that about this many are shuffled in all.
+_SHUFFLED = 40
+#: Kinds of features, and what the page calls them.
+_KINDS = {"objects": "object", "symmetric": "symmetric", "antisymmetric": "antisymmetric"}
+
+
+def read_names(names: Any, pairs: Pairs) -> PairNames:
+    """Names of features: a mapping by kind, a sequence of all, or none."""
+    if isinstance(names, Mapping):
+        names = [str(name) for kind in _KINDS for name in names.get(kind, ())]
+    elif names is not None and not isinstance(names, Sequence | np.ndarray):
+        raise ValueError(
+            f"got feature_names of type {type(names).__name__}; expected a list, or a mapping with"
+            " the keys objects, symmetric and antisymmetric."
+        )
+    widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
+    return PairNames.read(names, *widths)
+
+
+def feature_drops(
+    subject: Subject, held: HeldOut, names: PairNames, limits: Limits, seed: int
+) -> tuple[tuple[FeatureDrop, ...], str]:
+    """Drop of the held-out score when features are shuffled, largest first, and how it was found.
+
+    The score is that of models of folds on pairs they have not seen: accuracy, AUC or R2.  Many
+    features are shuffled in fewer folds, at least in one.
+    """
+    chosen, note = _columns(subject.pairs, names, limits.features)
+    if not held.fitted or not chosen:
+        return (), "No features, or no held-out pairs to measure their importance on."
+    fitted = held.fitted[: max(1, _SHUFFLED // len(chosen))]
+    most = max(1, limits.explained // len(fitted))
+    tested = [_some(rows, most, seed) for _, rows in fitted]
+    measured = [
+        _importance(subject, model, rows, chosen, limits.shuffles, seed)
+        for (model, _), rows in zip(fitted, tested, strict=True)
+    ]
+    sizes = [len(rows) for rows in tested]
+    # (features, shuffles)
+    drop = np.average([fold.drops for fold in measured], axis=0, weights=sizes)
+    baseline = np.average([fold.baseline for fold in measured], weights=sizes)
+    spread = drop.std(axis=1, ddof=1) if limits.shuffles > 1 else np.zeros(len(drop))
+    facts = [
+        FeatureDrop(
+            name,
+            next(word for kind, word in _KINDS.items() if getattr(columns, kind)),
+            float(values.mean()),
+            float(deviation),
+        )
+        for (name, columns), values, deviation in zip(chosen.items(), drop, spread, strict=True)
+    ]
+    return tuple(sorted(facts, key=lambda fact: -fact.mean)), (
+        f"Drop of the {_score_name(subject)} ({baseline:.3g}) on {sum(sizes)} held-out pairs"
+        " when a feature is shuffled: one of objects among objects, one of pairs among pairs."
+        f" Mean of {limits.shuffles} shuffles. {note}"
+    ).strip()
+
+
+def _some(rows: NDArray[np.intp], most: int, seed: int) -> NDArray[np.intp]:
+    if len(rows) <= most:
+        return rows
+    return np.sort(np.random.default_rng(seed).permutation(rows)[:most])
+
+
+def _importance(
+    subject: Subject,
+    model: Any,
+    rows: NDArray[np.intp],
+    chosen: dict[str, Columns],
+    shuffles: int,
+    seed: int,
+) -> PermutationImportance:
+    labels = subject.y
+    if subject.kind == "draws":  # the learner inside knows decided games, as signs
+        labels = subject.targets
+        rows = rows[labels[rows] != 0.0]
+    return permutation_importance(
+        model,
+        subject.pairs[rows],
+        labels[rows],
+        features=chosen,
+        scoring=None if _score_name(subject) != "AUC" else _auc,
+        n_repeats=shuffles,
+        random_state=seed,
+    )
+
+
+def _score_name(subject: Subject) -> str:
+    """What a shuffle is judged by; AUC where labels may be rare and a boundary may be off."""
+    if subject.kind == "numbers":
+        return "R²"
+    return "AUC" if subject.kind == "labels" and not subject.is_odd else "accuracy"
+
+
+def _auc(model: Any, pairs: Pairs, y: Any) -> float:
+    positive = np.asarray(y) == model.classes_[1]
+    if positive.all() or not positive.any():
+        return 0.5
+    return float(roc_auc_score(positive, model.decision_function(pairs)))
+
+
+def _columns(pairs: Pairs, names: PairNames, most: int) -> tuple[dict[str, Columns], str]:
+    """Features to shuffle: one by one, or all those of objects together if they are many."""
+    chosen: dict[str, Columns] = {}
+    note = ""
+    n = pairs.n_object_features
+    kinds = list(_KINDS)
+    if n > most or (n > 1 and _is_identity(pairs)):
+        what = "which object it is" if _is_identity(pairs) else f"all {n:,} object features"
+        chosen[what] = Columns(objects=tuple(range(n)))
+        note = "The features of objects are shuffled together."
+        kinds.remove("objects")
+    for kind in kinds:
+        for column, name in enumerate(getattr(names, kind)):
+            unused = name if name not in chosen else f"{name} ({len(chosen)})"
+            chosen[unused] = Columns(**{kind: (column,)})
+    return chosen, note
+
+
+def _is_identity(pairs: Pairs) -> bool:
+    """Whether the table says which object it is and nothing else."""
+    table = pairs.objects
+    if not sp.issparse(table) or table.shape[0] != table.shape[1]:
+        return False
+    sparse = sp.csr_array(table)
+    return sparse.nnz == sparse.shape[0] and bool((sparse.diagonal() == 1.0).all())
+
+
+def influential(subject: Subject, limits: Limits, seed: int) -> tuple[InfluentialPair, ...]:
+    """Training pairs by the mean size of what they add to decisions about a sample of pairs.
+
+    None for low-rank models, whose decisions are no sums over training pairs.
+    """
+    if not hasattr(subject.machine, "support_"):
+        return ()
+    rows = _some(np.arange(len(subject.pairs)), limits.explained, seed)
+    sizes = np.abs(contributions(subject.learner, subject.pairs[rows])).mean(axis=0)
+    total = float(sizes.sum())
+    largest = np.argsort(-sizes, kind="stable")[:_SHOWN]
+    trained = subject.trained_rows
+    trained = trained[subject.machine.support_[largest] % len(trained)]
+    return tuple(
+        InfluentialPair(*subject.pair_names(row), size, size / total if total > 0.0 else 0.0)
+        for size, row in zip(sizes[largest].tolist(), trained, strict=True)
+    )
+
+
+def surprising(
+    subject: Subject, held: HeldOut, chances: Vector | None
+) -> tuple[SurprisingPair, ...]:
+    """Held-out pairs with the least likely outcomes, or the largest errors: worth a second look."""
+    if not len(held.rows) or (chances is None and subject.kind != "numbers"):
+        return ()
+    targets = subject.targets[held.rows]
+    if chances is None:
+        predicted, surprise = held.decisions, np.abs(targets - held.decisions)
+    else:
+        predicted = chances[np.arange(len(targets)), subject.columns(targets)]
+        surprise = 1.0 - predicted
+    _, one_of_each_row = np.unique(held.rows, return_index=True)
+    most = np.argsort(-surprise[one_of_each_row], kind="stable")[:_SHOWN]
+    return tuple(
+        SurprisingPair(*subject.pair_names(held.rows[k]), float(predicted[k]), float(surprise[k]))
+        for k in one_of_each_row[most]
+    )

@@ -1,0 +1,59 @@
+"""Looking inside what users hold: a pipeline, a search, a calibration, and the learner in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+
+def layers(model: Any, *, fitted: bool = True) -> Iterator[Any]:
+    """A model and what is inside it, outermost first: what was fitted, or what would be."""
+    names = ("best_estimator_", "estimator_") if fitted else ("estimator",)
+    yield model
+    steps = getattr(model, "steps", None)
+    inner = [steps[-1][1]] if steps else [getattr(model, name, None) for name in names]
+    for inside in filter(lambda one: one is not None, inner):
+        yield from layers(inside, fitted=fitted)
+        return
+
+
+def describe_layers(model: Any) -> str:
+    """Names of an estimator and of what is inside: "CalibratedPairClassifier of PairSVC"."""
+    return " of ".join(type(layer).__name__ for layer in layers(model))
+
+
+def innermost(estimator: Any) -> Any:
+    """The estimator of pairs inside pipelines, searches and other wrappers, fitted or not."""
+    for layer in layers(estimator, fitted=False):
+        if hasattr(layer, "symmetry"):
+            return layer
+    raise ValueError(
+        f"got estimator {estimator!r}, which has no symmetry; expected an estimator of pairs such as"
+        " PairSVC, alone or in a Pipeline or a search."
+    )
+
+
+def machine_of(model: Any) -> Any:
+    """The fitted learner inside, without the steps of pipelines before it."""
+    *_, machine = layers(model)
+    return machine
+
+
+def learner_of(model: Any) -> Any:
+    """The fitted learner inside searches and calibrations; pipelines keep their other steps.
+
+    Fitting a clone of it again holds the kernel and the strength that a search chose.
+    """
+    if isinstance(model, Pipeline):
+        *before, (name, last) = model.steps
+        return Pipeline([*before, (name, learner_of(last))])
+    _, *inner = layers(model)
+    return learner_of(inner[0]) if inner else model
+
+
+def limit_of(model: Any) -> float | None:
+    """The ``memory_limit`` of a model, or of what is inside it."""
+    limits = (getattr(layer, "memory_limit", None) for layer in layers(model))
+    return next((float(limit) for limit in limits if limit is not None), None)

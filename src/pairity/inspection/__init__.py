@@ -1,0 +1,82 @@
+"""What a fitted model says: rankings and groups, explanations, which symmetry the data speak for.
+
+=============================  ================================================================
+``rank_objects``               scores, ranks and intervals from an antisymmetric model, with the
+                               share of its preferences that no ranking can explain, and the
+                               strongest cycles
+``rank_observed``              the same from observed outcomes alone
+``hodge_rank``                 the least-squares scores and the gradient, curl and harmonic parts
+                               of outcomes
+``group_objects``              groups of matching objects from a symmetric model
+``influential_pairs``          the training pairs that drive each decision, and by how much: the
+                               contributions add up to the decision
+``contributions``              all of them, as a matrix
+``even_odd_parts``             values of a model split into what stays and what changes sign
+                               under a swap
+``permutation_importance``     what a score loses when a feature is shuffled, objects and group
+                               features each in the way that respects the swap
+``plot_importance``            the same as a picture
+``parity_report``              which law the data speak for: pairs observed in both orders, and
+                               models that obey one law, the other or a mixture, on pairs held out
+=============================  ================================================================
+"""
+
+from pairity.inspection.comparison import Comparison, Difference, ModelScore
+from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
+from pairity.inspection.hodge import (
+    Cycle,
+    CycleSearch,
+    HodgeParts,
+    decompose,
+    hodge_rank,
+    strongest_cycles,
+)
+from pairity.inspection.importance import (
+    Columns,
+    PermutationImportance,
+    permutation_importance,
+    plot_importance,
+)
+from pairity.inspection.influence import (
+    EvenOddParts,
+    Influences,
+    contributions,
+    even_odd_parts,
+    influential_pairs,
+)
+from pairity.inspection.matching import Grouping, group_objects
+from pairity.inspection.rank import Ranking, rank_objects, rank_observed
+from pairity.inspection.verdict import MirroredPairs
+from pairity.inspection.which_symmetry import ParityReport, parity_report
+
+__all__ = [
+    "Columns",
+    "Comparison",
+    "Cycle",
+    "CycleSearch",
+    "Difference",
+    "EvenOddParts",
+    "Grouping",
+    "HodgeParts",
+    "Influences",
+    "MirroredPairs",
+    "ModelScore",
+    "ParityReport",
+    "PermutationImportance",
+    "PreferenceFlow",
+    "Ranking",
+    "contributions",
+    "decompose",
+    "even_odd_parts",
+    "group_objects",
+    "hodge_rank",
+    "influential_pairs",
+    "model_flow",
+    "observed_flow",
+    "parity_report",
+    "permutation_importance",
+    "plot_importance",
+    "rank_objects",
+    "rank_observed",
+    "strongest_cycles",
+]

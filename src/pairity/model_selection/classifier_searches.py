@@ -1,0 +1,195 @@
+"""PairSVCCV and PairLogisticCV: classifiers that choose their kernel and their C."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.estimators.logistic import PairLogistic
+from pairity.estimators.machine import PairMachine, TwoProbabilities
+from pairity.estimators.svc import PairSVC
+from pairity.exceptions import CalibrationWarning, levels_to_the_caller
+from pairity.model_selection.curves import fit_sigmoid, smoothed_targets
+from pairity.model_selection.scoring import (
+    CrossEntropy,
+    Scoring,
+    accuracy,
+    auc,
+    negative_loss,
+    read_strengths,
+)
+from pairity.model_selection.search import PairSearch
+from pairity.pairs.parity import SYMMETRIES, Parity
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(eq=False, repr=False)
+class _ClassifierSearch(TwoProbabilities, PairSearch):
+    """Two labels: scores, decisions, probabilities."""
+
+    _: KW_ONLY
+    Cs: Any = 7
+    scoring: str = "log_loss"
+    class_weight: Any = None
+    tie_label: Any = None
+
+    _strength: ClassVar[str] = "C"
+    _passed_on: ClassVar[tuple[str, ...]] = (*PairSearch._passed_on, "class_weight", "tie_label")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Choose on held-out pairs, then fit the choice to all pairs.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows of formula (1).
+        y : array-like of shape (n,)
+            Labels of any two values.
+        sample_weight : array-like of shape (n,), optional
+            Factor on C for each row, and weight of its held-out loss.
+        groups : array-like of shape (n,), optional
+            What ``cv`` keeps together, or times for ``TimeSplit``.
+        """
+        self._search(X, y, sample_weight, groups)
+        self._calibrate()
+        return self
+
+    def _calibrate(self) -> None:
+        """The sigmoid of greatest likelihood for the held-out decisions of the choice."""
+        parity = SYMMETRIES[self.symmetry]
+        signs, weights = self._held_out
+        targets = smoothed_targets(signs, weights, parity)
+        sigmoid = fit_sigmoid(self.held_out_decisions_, targets, weights, parity)
+        self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
+        if sigmoid.is_flat:
+            self.slope_, self.offset_ = 1.0, 0.0  # the decisions as they are, and a word about it
+            warnings.warn(
+                "the decisions about held-out pairs do not grow with their labels, so that nothing"
+                " was learnt that carries over and probabilities mean little: more pairs, other"
+                " features, or cv=... for another setting may help.",
+                CalibrationWarning,
+                stacklevel=levels_to_the_caller(),
+            )
+
+    def _strengths(self) -> Vector:
+        return read_strengths(self.Cs, "Cs")
+
+    def _criterion(self, parity: Parity | None) -> CrossEntropy:
+        return CrossEntropy(parity)
+
+    def _scorings(self, parity: Parity | None) -> dict[str, Scoring]:
+        return {
+            "log_loss": negative_loss(CrossEntropy(parity)),
+            "accuracy": accuracy(CrossEntropy(parity)),
+            "roc_auc": auc,
+        }
+
+    def decision_function(self, X: Any) -> Vector:
+        """Log-odds of ``classes_[1]``, ``slope f + offset`` with f of ``best_estimator_``.
+
+        The sigmoid was fitted to held-out decisions.  Swapped pairs have equal ones, or exact
+        opposites.
+        """
+        return self.slope_ * self._kept().decision_function(X) + self.offset_
+
+
+@dataclass(eq=False, repr=False)
+class PairSVCCV(_ClassifierSearch):
+    """:class:`~pairity.PairSVC` with its kernel and C chosen on held-out pairs.
+
+    The default needs no choices: ``kernel="auto"`` weighs families of kernels (sums of effects of
+    single objects, interactions, distances, derived features, identity; always a linear term) by
+    what they are worth on held-out pairs and adds them up; C runs over a path; the sigmoid of
+    the probabilities is fitted to held-out decisions.  All folds and all C share Gram matrices
+    and decompositions.  The model that is kept is fitted to all pairs and certified.
+
+    Widths and scales of features are found on all training pairs, which needs no labels; all that
+    looks at labels is done on folds.
+
+    Parameters
+    ----------
+    symmetry : {"symmetric", "antisymmetric", "none"}
+        The law that decisions obey.
+    kernel : "auto", Kernel, str, callable, or a list of them
+        What to choose from; "auto" may be in the list.  A grid of widths is a list:
+        ``[Gaussian(s) for s in (0.5, 1.0, 2.0)]``.
+    Cs : int or array-like
+        Values of C to try; a number means so many from 0.001 to 1000.
+    cv : splitter, int, or list of (train, test), optional
+        Which pairs are held out: decides what the choice and the probabilities hold for.  By
+        default five folds of unordered pairs; ``ObjectKFold(5)`` for pairs of new objects.
+    scoring : {"log_loss", "accuracy", "roc_auc"}
+        What the choice is by; all three are in ``cv_results_``.
+    path_tol : float
+        KKT violation, in units of the margin, of the fits on folds.
+    patience : int or None
+        The path goes from weak to strong; it ends after so many values of C in a row that are
+        worse than the best by more than a standard error over folds (large C on noisy pairs takes
+        most of the time).  None tries all of them.
+    tol : float
+        KKT violation of the fit that is kept.
+    class_weight, tie_label, n_symmetric, n_antisymmetric, memory_limit, verbose
+        As in :class:`~pairity.PairSVC`.
+    random_state : int
+        Seed of the pairs in whose kernel functions trials of ``kernel="auto"`` are expanded.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_, best_estimator_, cv_results_, n_splits_
+        As in ``GridSearchCV``.
+    kernel_ : Kernel or str
+        The kernel that was chosen.
+    combination_ : Combination or None
+        What ``kernel="auto"`` found: weights of the families and their held-out losses.
+    held_out_rows_, held_out_decisions_ : ndarray
+        Rows (among those of weight above 0) and the decisions about them by folds without them.
+    slope_, offset_ : float
+        Of the probabilities.
+    classes_, support_, support_pairs_, dual_coef_, intercept_, objective_, certificate_, n_iter_
+        As in :class:`~pairity.PairSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import Pairs, PairSVCCV
+    >>> objects = np.random.default_rng(0).normal(size=(20, 2))
+    >>> pairs = Pairs.complete(objects)
+    >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
+    >>> model = PairSVCCV("antisymmetric").fit(pairs, y)
+    >>> bool(model.score(pairs, y) > 0.95)
+    True
+    >>> p = model.predict_proba(pairs)
+    >>> bool((p == model.predict_proba(pairs.swap())[:, ::-1]).all())
+    True
+    """
+
+    _learner_type: ClassVar[type[PairMachine]] = PairSVC
+
+
+@dataclass(eq=False, repr=False)
+class PairLogisticCV(_ClassifierSearch):
+    """:class:`~pairity.PairLogistic` with its kernel and C chosen on held-out pairs.
+
+    Parameters and attributes are those of :class:`PairSVCCV`; ``path_tol`` is the largest error
+    of a probability in the fits on folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import PairLogisticCV, Pairs
+    >>> objects = np.random.default_rng(0).normal(size=(20, 2))
+    >>> pairs = Pairs.complete(objects)
+    >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
+    >>> bool(PairLogisticCV("antisymmetric").fit(pairs, y).score(pairs, y) > 0.95)
+    True
+    """
+
+    _: KW_ONLY
+    path_tol: float = 0.02
+
+    _learner_type: ClassVar[type[PairMachine]] = PairLogistic

@@ -1,0 +1,277 @@
+"""``kernel="auto"``: a sum of kernels of different families, weights found on held-out pairs.
+
+Weights start equal (and once more with the best single family in front).  A round fits the sum
+on every fold, looks at the share that each family has in the decisions about *held-out* pairs,
+asks by how much each share should be stretched there, and multiplies its weight by that.  A
+family that only fits noise is stretched by 0; two families that complement each other both stay,
+which a choice of one of them would miss.  The mean of the sums that held-out pairs cannot tell from
+the best one is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from pairity.exceptions import KernelError
+from pairity.kernels.algebra import Kernel, Scaled, Sum
+from pairity.kernels.classes import project
+from pairity.kernels.scaling import Scaling
+from pairity.kernels.standardized import Rescaled
+from pairity.model_selection.families import (
+    LINEAR,
+    kernel_columns,
+    kernel_families,
+    plan_landmarks,
+    without_derived,
+)
+from pairity.model_selection.landmark_ridge import Evaluation, LandmarkRidge, Rows, Split, Vector
+from pairity.model_selection.scoring import Criterion
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity
+from pairity.runtime.memory import UNLIMITED, Budget, give_back
+
+#: Pairs in whose kernel functions trial models are expanded.
+_LANDMARKS = 500
+#: Rounds from each start, and those after which one way to standardise is given up.
+_ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
+#: Pairs beyond which families that cannot be evaluated through objects are left out.
+_MOST_WITH_DERIVED = 12_000
+#: A round changes weights by at most these factors, and by this power of what is asked for.
+_LEAST, _MOST, _POWER = 0.05, 5.0, 0.7
+#: Weight of the best single family in the second start.
+_FAVOURITE = 0.7
+#: Smaller shares are dropped from the sum, the linear term excepted: that keeps at least so much.
+_NEGLIGIBLE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """The sum that was chosen, and what was seen on the way.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Weighted sum on standardised features, parameters known; mean diagonal 1.
+    weights : dict
+        Share of each family; they add up to 1.
+    scale : str
+        "columns" or "common": how object features were standardised.
+    loss : float
+        Mean loss of held-out pairs in the trials.
+    family_losses : dict
+        The same for each family alone.
+    n_trials : int
+        Sums that were tried.
+    """
+
+    kernel: Kernel
+    weights: dict[str, float]
+    scale: str
+    loss: float
+    family_losses: dict[str, float]
+    n_trials: int
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """Fitted kernels of mean diagonal 1, and their values at the landmarks."""
+
+    names: list[str]
+    kernels: list[Kernel]  # on rescaled features, each over its mean diagonal
+    scaling: Scaling
+    matrices: list[NDArray[Any]]
+
+
+def choose_combination(
+    pairs: Pairs,
+    targets: Vector,
+    weights: Vector,
+    parity: Parity | None,
+    splits: Sequence[Split],
+    criterion: Criterion,
+    *,
+    random_state: int = 0,
+    budget: Budget = UNLIMITED,
+    say: Callable[[str], None] | None = None,
+) -> Combination:
+    """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
+
+    Folds run beside one another, each on one thread.  Of several ways to standardise the matrices
+    of one alone are held, unless there is room for all.
+    """
+    tell = say or (lambda text: None)
+    scalings = _scalings(pairs)
+    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), _LANDMARKS, budget)
+    landmarks = _landmarks(len(pairs), random_state, room.n_landmarks)
+
+    def prepare(scale: str) -> tuple[Families, LandmarkRidge]:
+        families = fit_families(pairs, parity, scalings[scale], landmarks, dtype=room.dtype)
+        if not families.names:
+            raise KernelError(
+                f"got pairs on which every kernel that 'auto' tries is zero ({pairs!r}); expected"
+                " features that vary from pair to pair: add columns that tell the pairs apart."
+            )
+        has_bias = parity is not Parity.ODD
+        ridge = LandmarkRidge(
+            families.matrices, landmarks, targets, weights, splits, criterion, has_bias=has_bias
+        )
+        return families, ridge
+
+    held: dict[str, tuple[Families, LandmarkRidge]] = {}
+    trials: dict[str, list[Evaluation]] = {}
+    with threadpool_limits(1):
+        for scale in scalings:
+            if not room.several:
+                held.clear()
+                give_back()
+            held[scale] = families, ridge = prepare(scale)
+            trials[scale] = list(_rounds(ridge, _equal(families), _ROUNDS_FOR_SCALE))
+            tell(f"kernel, {scale} scale: held-out loss {_least_loss(trials[scale]):.4f} at first")
+            del families, ridge
+        scale = min(trials, key=lambda name: _least_loss(trials[name]))
+        if scale not in held:
+            held.clear()
+            give_back()
+            held[scale] = prepare(scale)
+        best = _best_sum(*held[scale], scale, trials[scale])
+    shares = ", ".join(f"{name} {share:.2f}" for name, share in best.weights.items())
+    tell(f"kernel, {scale} scale: held-out loss {best.loss:.4f} of {shares}")
+    return best
+
+
+def _equal(families: Families) -> Vector:
+    return np.full(len(families.names), 1.0 / len(families.names))
+
+
+def _least_loss(trials: list[Evaluation]) -> float:
+    return min(trial.loss for trial in trials)
+
+
+def _landmarks(n_pairs: int, random_state: int, number: int) -> Rows:
+    order = np.random.default_rng(random_state).permutation(n_pairs)
+    return np.sort(order[:number])
+
+
+def _families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
+    families = kernel_families(pairs, parity)
+    return families if len(pairs) <= _MOST_WITH_DERIVED else without_derived(families)
+
+
+def _scalings(pairs: Pairs) -> dict[str, Scaling]:
+    """Both ways to standardise, where they differ."""
+    found = {scale: Scaling.of(pairs, scale) for scale in ("columns", "common")}
+    factors = found["columns"].object_factor / found["common"].object_factor
+    if not len(factors) or float(np.ptp(factors)) <= 0.05 * float(factors.max()):
+        del found["columns"]
+    return found
+
+
+def fit_families(
+    training: Pairs,
+    parity: Parity | None,
+    scaling: Scaling,
+    landmarks: Rows,
+    evaluated: Pairs | None = None,
+    dtype: type[np.floating] = np.float64,
+) -> Families:
+    """Fit all kernels to the training pairs, and evaluate them at the landmarks among these.
+
+    Rows of the matrices are the pairs to be ``evaluated``, the training pairs by default.
+    """
+    evaluated = training if evaluated is None else evaluated
+    scaled = scaling.apply(training)
+    basis = training[landmarks].without_unused_objects()
+    names, kernels, matrices = [], [], []
+    for name, kernel in _families(training, parity).items():
+        fitted = kernel.fitted_to(scaled)
+        projected = project(Rescaled(fitted, scaling), parity, training)
+        size = float(projected.diagonal(training).mean())
+        if not size > 0.0:
+            continue
+        names.append(name)
+        kernels.append(Scaled(1.0 / size, fitted))
+        matrices.append(kernel_columns(projected, evaluated, basis, 1.0 / size, dtype))
+    return Families(names, kernels, scaling, matrices)
+
+
+def _best_sum(
+    families: Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation]
+) -> Combination:
+    """Go on from the first trials, and once more with the best single family in front."""
+    singles = [ridge.evaluate(one) for one in np.eye(len(families.names))]
+    favourite = int(np.argmin([single.loss for single in singles]))
+    leading = (1.0 - _FAVOURITE) * _equal(families)
+    leading[favourite] += _FAVOURITE
+    following = _asked_for(ridge, first[-1])
+    trials = [*first, *_rounds(ridge, leading, _ROUNDS), singles[favourite]]
+    if following is not None:
+        trials += _rounds(ridge, following, _ROUNDS - len(first))
+    best = ridge.evaluate(_mean_of_the_best(trials))
+    shares = _trimmed(best.weights, families.names)
+    terms = [
+        Scaled(kernel.factor * share, kernel.kernel)
+        for kernel, share in zip(families.kernels, shares, strict=True)
+        if isinstance(kernel, Scaled) and share > 0.0
+    ]
+    total: Kernel = Sum(tuple(terms)) if len(terms) > 1 else terms[0]
+    return Combination(
+        Rescaled(total, families.scaling),
+        {n: float(s) for n, s in zip(families.names, shares, strict=True) if s > 0.0},
+        scale,
+        best.loss,
+        {name: single.loss for name, single in zip(families.names, singles, strict=True)},
+        len(trials) + len(singles) - 1,
+    )
+
+
+def _mean_of_the_best(trials: list[Evaluation]) -> Vector:
+    """Mean weights of the trials that held-out pairs cannot tell from the best one.
+
+    That is within a standard error of the paired differences of their losses: the best of many
+    trials is best partly by luck, their mean less so.
+    """
+    best = min(trials, key=lambda trial: trial.loss)
+    chosen = []
+    for trial in trials:
+        worse = trial.losses - best.losses
+        error = float(worse.std()) / np.sqrt(len(worse))
+        if float(worse.mean()) <= error:
+            chosen.append(trial.weights / trial.weights.sum())
+    return np.mean(chosen, axis=0)
+
+
+def _rounds(ridge: LandmarkRidge, weights: Vector, number: int) -> Iterator[Evaluation]:
+    """Trials, each with weights multiplied by what held-out pairs asked for."""
+    for left in range(number, 0, -1):
+        trial = ridge.evaluate(weights)
+        yield trial
+        following = _asked_for(ridge, trial) if left > 1 else None
+        if following is None:
+            return
+        weights = following
+
+
+def _asked_for(ridge: LandmarkRidge, trial: Evaluation) -> Vector | None:
+    """Weights after a trial; None where no share is worth anything."""
+    asked = ridge.scales(trial)
+    middle = float(asked @ trial.weights) / float(trial.weights.sum())
+    if not middle > 0.0:
+        return None
+    weights = trial.weights * np.clip(asked / middle, _LEAST, _MOST) ** _POWER
+    return weights / weights.sum()
+
+
+def _trimmed(weights: Vector, names: list[str]) -> Vector:
+    """Shares without the negligible ones; the linear term keeps a little."""
+    shares = np.where(weights >= _NEGLIGIBLE * weights.sum(), weights, 0.0)
+    shares = shares / shares.sum()
+    if LINEAR in names:
+        place = names.index(LINEAR)
+        shares[place] = max(shares[place], _NEGLIGIBLE)
+    return shares / shares.sum()

@@ -1,0 +1,124 @@
+"""What solvers ask of a kernel matrix between pairs, however it is stored.
+
+Certificates rest on decision values in extended precision, by the formula of the kernel: solvers
+work with Gram matrices in double precision, and a certificate from the same numbers would share
+their rounding.  Features are lifted to ``np.longdouble`` (64 bits of significand on x86, 113 on most
+others; where it is no more than a double, the formula is all that differs) before anything is
+multiplied.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.kernels.algebra import Kernel
+from pairity.kernels.atoms import BlockAtoms, ObjectGrams, PairedAtoms
+from pairity.operators.spectral import SpectralGrid, TensorStructure
+from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.pairs.data import Pairs
+
+Rows: TypeAlias = Places | slice
+
+
+class KernelOperator:
+    """A kernel matrix over pairs, symmetric and positive semidefinite where both sides are the same.
+
+    Without more it is evaluated by the formula of the kernel.
+    """
+
+    #: Whether products cost so much that a whole matrix is worth its memory.
+    is_costly: bool
+
+    def __init__(self, kernel: Kernel, left: Pairs, right: Pairs | None = None) -> None:
+        self.kernel, self.left = kernel, left
+        self.right = left if right is None else right
+        self.shape = len(left), len(self.right)
+
+    @property
+    def object_megabytes(self) -> float:
+        """What products through objects take."""
+        return 0.0
+
+    @property
+    def structure(self) -> TensorStructure | None:
+        """Its tensor form, if it has one."""
+        return None
+
+    @property
+    def spectral_grid(self) -> SpectralGrid | None:
+        """The tensor form diagonalised, for one decomposition that serves every solve."""
+        return None
+
+    def rows(self, index: Places) -> Matrix:
+        """Rows ``K(left_i, .)`` for i in ``index``, shape (len(index), n_right)."""
+        return self.block(index, slice(None))
+
+    def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
+        """The entries of some rows and columns, shape (len(rows), len(columns)), into ``out``."""
+        raise NotImplementedError
+
+    def product(self, vector: Vector) -> Vector:
+        """Matrix times vector, shape (n_left,)."""
+        raise NotImplementedError
+
+    def precise_product(self, rows: Places, vector: Vector) -> NDArray[np.longdouble]:
+        """Some entries of matrix times vector, from the features, in extended precision."""
+        return precise_product(self.kernel, self.left[rows], self.right, vector)
+
+    def diagonal(self) -> Vector:
+        """``K(left_i, right_i)`` for all i."""
+        return np.asarray(self.kernel.formula(PairedAtoms(self.left, self.right)))
+
+
+#: Entries that are rounded at a time.
+_ENTRIES_AT_A_TIME = 500_000
+
+
+def whole_matrix(operator: KernelOperator, dtype: type[np.floating] = np.float64) -> NDArray[Any]:
+    """All entries in memory of their own, rounded alike on both sides of the diagonal."""
+    matrix = np.empty(operator.shape, dtype)
+    if dtype is np.float64:
+        operator.block(slice(None), slice(None), matrix)
+    else:
+        for part in batches(len(matrix), _ENTRIES_AT_A_TIME // max(1, operator.shape[1])):
+            matrix[part] = operator.rows(np.arange(part.start, part.stop))
+    make_symmetric(matrix)
+    return matrix
+
+
+def make_symmetric(matrix: NDArray[Any], step: int = 1024) -> None:
+    """``(M + M') / 2`` in place, a square at a time."""
+    for rows, columns in combinations_with_replacement(batches(len(matrix), step), 2):
+        upper, lower = matrix[rows, columns], matrix[columns, rows]
+        middle = (upper + lower.T) * matrix.dtype.type(0.5)
+        upper[...], lower[...] = middle, middle.T
+
+
+#: Kernel values in extended precision held at a time.
+_BLOCK_ENTRIES = 200_000
+
+
+def precise_product(
+    kernel: Kernel, left: Pairs, right: Pairs, weights: Vector
+) -> NDArray[np.longdouble]:
+    """``sum_j K(left_i, right_j) weights_j``, entry by entry, in extended precision."""
+    used = np.flatnonzero(weights)
+    right, weights = right[used], weights[used]
+    left = _lifted(left)
+    total = np.zeros(len(left), dtype=np.longdouble)
+    for part in batches(len(right), _BLOCK_ENTRIES // max(1, len(left))):
+        block = _lifted(right[part])
+        gram = kernel.formula(BlockAtoms(left, block, ObjectGrams(left, block)))
+        total += np.asarray(gram, dtype=np.longdouble) @ weights[part].astype(np.longdouble)
+    return total
+
+
+def _lifted(pairs: Pairs) -> Pairs:
+    """The same pairs, of the objects in use, with features of extended precision."""
+    pairs = pairs.without_unused_objects()
+    tables: Any = (pairs.objects, pairs.symmetric, pairs.antisymmetric)
+    return pairs.with_features(*(table.astype(np.longdouble) for table in tables))

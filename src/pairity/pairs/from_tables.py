@@ -1,0 +1,186 @@
+"""Tables become pairs: wide rows of formula (1) taken apart, and tables with ids (pandas).
+
+What columns are there, ids turned into row numbers, columns turned into numbers: the one home of all
+three for :meth:`Pairs.from_frame`, :mod:`pairity.io` and :mod:`pairity.distributed`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pairity.exceptions import DataError
+from pairity.pairs.arrays import Matrix, Places
+from pairity.pairs.distinct import distinct_rows, joined
+from pairity.runtime.validation import as_dense, as_feature_table, refuse_lossy
+
+
+def split_rows(
+    rows: Any, n_symmetric: int, n_antisymmetric: int
+) -> tuple[Any, Places, Places, Matrix, Matrix]:
+    """Objects, first, second and both kinds of group features of rows ``[x_a | x_ab | x~_ab | x_b]``."""
+    table = as_feature_table(rows, "rows")
+    width = _object_width(table.shape[1], n_symmetric, n_antisymmetric)
+    n_rows = table.shape[0]
+    group = as_dense(table[:, width : width + n_symmetric + n_antisymmetric]).copy()
+    left, right = table[:, :width], table[:, table.shape[1] - width :]
+    stacked = joined([left, right], 0)
+    distinct = distinct_rows(stacked)
+    first, second = distinct.inverse[:n_rows], distinct.inverse[n_rows:].copy()
+    chosen = distinct.representative
+    antisymmetric = group[:, n_symmetric:]
+    twins = np.flatnonzero((first == second) & np.any(antisymmetric != 0.0, axis=1))
+    if len(twins):  # give the second object of such a pair a row of its own
+        alike, position = np.unique(first[twins], return_inverse=True)
+        second[twins] = len(chosen) + position
+        chosen = np.concatenate([chosen, chosen[alike]])
+    return stacked[chosen], first, second, group[:, :n_symmetric], antisymmetric
+
+
+def _object_width(n_columns: int, n_symmetric: int, n_antisymmetric: int) -> int:
+    """Columns per object in wide rows, or a sentence saying why there is no such number."""
+    rest = n_columns - n_symmetric - n_antisymmetric
+    if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
+        raise ValueError(
+            f"got rows with n_features={n_columns}, n_symmetric={n_symmetric} and"
+            f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
+            " features [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
+        )
+    return rest // 2
+
+
+# Tables with ids --------------------------------------------------------------------------------
+
+#: Names of columns that a message lists.
+_MOST_LISTED = 12
+
+
+def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "") -> None:
+    """Refuse names of columns that are not there; ``source`` says where that is."""
+    absent = [name for name in wanted if name not in there]
+    if absent:
+        names = list(map(str, there))
+        listed = ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
+        place = f" in {source}" if source else ""
+        expected = f"its columns ({listed})" if source else list(there)
+        raise DataError(
+            f"got no column {absent[0]!r}{place}; expected one of {expected}: check the name."
+        )
+
+
+def column_of(frame: Any, name: str, source: str = "") -> Any:
+    """Column of a pandas table, or a sentence with the names there are."""
+    refuse_absent([name], frame.columns, source)
+    return frame[name]
+
+
+def numbers_of(
+    frame: Any,
+    names: Sequence[str],
+    source: str = "",
+    otherwise: str = "got column {name!r} of type {dtype}{place}; expected numbers: encode it (one-hot,"
+    " for example) or leave it out.",
+) -> Matrix:
+    """Columns of a table in the order named as a matrix of floats, NaN where one is missing."""
+    block = np.empty((len(frame), len(names)))
+    for number, name in enumerate(names):
+        column = column_of(frame, name, source)
+        try:
+            block[:, number] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            place = f" in {source}" if source else ""
+            raise DataError(
+                otherwise.format(name=name, dtype=column.dtype, place=place, source=source)
+            ) from None
+    return block
+
+
+def feature_block(frame: Any, names: list[str]) -> Matrix:
+    """The same of columns that lose nothing: no dates, no imaginary parts."""
+    for name in names:
+        refuse_lossy(column_of(frame, name), f"column {name!r}")
+    return numbers_of(frame, names)
+
+
+def as_objects(values: Iterable[Any]) -> NDArray[Any]:
+    """One-dimensional array of Python objects, tuples included."""
+    listed = list(values)
+    return np.fromiter(listed, dtype=object, count=len(listed))
+
+
+def indicators(n_objects: int) -> sp.csr_array:
+    """One feature per object, for objects that are known by their ids alone."""
+    return sp.csr_array(sp.identity(n_objects, format="csr"))
+
+
+def refuse_repeated(values: Iterable[Any], otherwise: str, source: str = "") -> None:
+    """Refuse a value that is there twice; the sentence names ``value``, ``count``, ``source``."""
+    (value, count), *_ = Counter(values).most_common(1) or [(None, 0)]
+    if count > 1:
+        raise DataError(otherwise.format(value=value, count=count, source=source))
+
+
+def ids_in(frame: Any, name: str, source: str = "") -> list[Any]:
+    """Ids in a column, none of them missing."""
+    column = column_of(frame, name, source)
+    n_missing = int(column.isna().sum())
+    if n_missing:
+        place = f" of {source}" if source else ""
+        raise DataError(
+            f"got {n_missing} missing id(s) in column {name!r}{place}; expected one in every row: fill"
+            " the ids in or drop those rows."
+        )
+    return list(column.tolist())
+
+
+def locate(wanted: Iterable[Any], ids: NDArray[Any], lacking: str) -> Places:
+    """Row numbers of ids among those of the objects; ``lacking`` says where others stand."""
+    rows = {identity: row for row, identity in enumerate(ids.tolist())}
+    listed = list(wanted)
+    unknown = [identity for identity in listed if identity not in rows]
+    if unknown:
+        raise DataError(
+            f"got {len(unknown)} {lacking}, the first {unknown[0]!r}; expected every id to name an"
+            " object: add it or drop the pair."
+        )
+    return np.array([rows[identity] for identity in listed], dtype=np.intp)
+
+
+def object_table(
+    objects: Any, id_column: str | None, features: Sequence[str] | None
+) -> tuple[Matrix, NDArray[Any]]:
+    """Features and ids of an object table; ids are unique and present."""
+    ids = as_objects(
+        (objects.index if id_column is None else column_of(objects, id_column)).tolist()
+    )
+    names = [
+        name for name in (objects.columns if features is None else features) if name != id_column
+    ]
+    refuse_repeated(
+        ids.tolist(),
+        "got object id {value!r} more than once; expected each id in one row: drop the repeated rows.",
+    )
+    return feature_block(objects, names), ids
+
+
+def locate_ids(frame: Any, column: str, ids: NDArray[Any]) -> Places:
+    """Row numbers in the object table of the ids in a column of pairs."""
+    lacking = f"ids in column {column!r} that the objects do not have"
+    return locate(ids_in(frame, column), ids, lacking)
+
+
+def identity_objects(
+    frame: Any, first: str, second: str
+) -> tuple[sp.csr_array, NDArray[Any], list[Places]]:
+    """One indicator feature per id, when there is no table of objects."""
+    distinct = dict.fromkeys(ids_in(frame, first) + ids_in(frame, second))
+    try:
+        ids = as_objects(sorted(distinct))
+    except TypeError:  # ids of several types have no order but that of appearance
+        ids = as_objects(distinct)
+    return indicators(len(ids)), ids, [locate_ids(frame, name, ids) for name in (first, second)]

@@ -1,0 +1,1 @@
+"""What all code stands on: memory, threads, compiled loops, progress, checks of arguments."""

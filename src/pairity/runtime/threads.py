@@ -1,0 +1,98 @@
+"""Both cores for loops that release the interpreter lock.
+
+Work is cut into row ranges that do not depend on the number of threads, and every row is
+computed by one thread alone: results are the same bits for any number of threads.
+
+Ctrl-C reaches the main thread alone.  Work that it waits for in other threads is abandoned: what
+has not begun never begins, and what runs long looks for the word at :func:`stop_if_abandoned`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+#: Numbers that a compiled loop may go over before it returns to Python, where Ctrl-C is heard:
+#: a fraction of a second.
+ENTRIES_PER_CALL = 50_000_000
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_threads: int | None = None
+_abandoned = threading.local()
+
+
+class _Abandoned(BaseException):
+    """Ends a task whose caller no longer waits for it."""
+
+
+def stop_if_abandoned() -> None:
+    """End the task of :func:`run_together` that this thread runs, if its caller has gone."""
+    event = getattr(_abandoned, "event", None)
+    if event is not None and event.is_set():
+        raise _Abandoned
+
+
+def set_thread_count(count: int | None) -> None:
+    """Set how many threads Pairity's own loops use; ``None`` for the default."""
+    global _threads
+    if count is not None and count < 1:
+        raise ValueError(f"got {count} threads; expected at least 1, or None for the default.")
+    _threads = count
+
+
+def get_thread_count() -> int:
+    """The number set, else ``PAIRITY_NUM_THREADS``, else the cores this process may use."""
+    if _threads is not None:
+        return _threads
+    configured = os.environ.get("PAIRITY_NUM_THREADS", "")
+    if configured.isdigit() and int(configured) > 0:
+        return int(configured)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range: int) -> None:
+    """Call ``task(start, stop)`` for ranges that together cover ``range(n_rows)``."""
+    stop_if_abandoned()
+    step = max(1, rows_per_range)
+    ranges = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    threads = min(get_thread_count(), len(ranges))
+    if threads <= 1:
+        for start, stop in ranges:
+            task(start, stop)
+        return
+    _run_in_threads(lambda bounds: task(*bounds), ranges, threads)
+
+
+def run_together(
+    task: Callable[[Item], Result], items: Sequence[Item], threads: int
+) -> list[Result]:
+    """Results of long tasks that run beside one another; an interrupt ends those that run, too."""
+    abandoned = threading.Event()
+
+    def run(item: Item) -> Result:
+        _abandoned.event = abandoned
+        return task(item)
+
+    return _run_in_threads(run, items, threads, abandoned)
+
+
+def _run_in_threads(
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
+    threads: int,
+    abandoned: threading.Event | None = None,
+) -> list[Result]:
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return [future.result() for future in [pool.submit(task, item) for item in items]]
+    except BaseException:
+        if abandoned is not None:
+            abandoned.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,263 @@
+"""Which solver for which problem, and within which memory: all choices are made here.
+
+A series of weights is solved roughly, each problem started from the one before: validation needs
+a decision to a few hundredths of the margin, and the fit that is kept is exact and certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairity.kernels.algebra import is_approximated
+from pairity.kernels.resolve import as_kernel
+from pairity.losses.loss import Vector
+from pairity.losses.piecewise import PiecewiseLinear
+from pairity.losses.smooth import Squared
+from pairity.operators.restricted import beside, in_memory
+from pairity.operators.spectral import TensorStructure, is_complete
+from pairity.pairs.parity import Parity
+from pairity.runtime.memory import megabytes_of
+from pairity.solvers.choices import SMO, Chunking, LowRank, Solver, SolverLike, as_solver
+from pairity.solvers.chunking import LARGEST_SET, solve_chunking
+from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, SomeLoss
+
+if TYPE_CHECKING:
+    from pairity.solvers.linear_system import ShiftedSystems
+
+#: Pairs up to which the whole Gram matrix is factored, if memory allows, and where products are as
+#: costly as a factorisation is.
+MOST_DENSE_PAIRS, _MOST_DENSE_COSTLY = 5000, 10_000
+#: Square matrices that are held to solve once, and to decompose for many shifts.
+_DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
+#: Share of all pairs of objects above which the grid is worth its size.
+_DENSE_ENOUGH = 0.12
+#: C times a typical kernel value from which on there are few support pairs, and splitting is slow.
+_STRONG = 1e6
+#: Pairs below which one resident Gram matrix is quickest whatever the density.
+_FEW_PAIRS = 2500
+#: Matrices of the size of the grid that splitting holds, in units of double precision.
+_GRID_MATRICES = 22.0
+#: Vectors over all pairs that a solver holds, and squares of the working set: its Gram block and a
+#: polish of it.
+_VECTORS, _SQUARES = 12.0, 3.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done, and why."""
+
+    solver: str
+    reason: str
+    largest_set: int = LARGEST_SET
+
+
+def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
+    """Choose a solver, or check the one that was asked for, within the memory limit."""
+    n, m = len(problem), problem.operator.left.n_objects
+    budget, structure = options.budget, problem.operator.structure
+    # what any solver takes: vectors over the pairs, products through objects
+    base = megabytes_of(n, copies=_VECTORS) + problem.operator.object_megabytes
+    if base > budget.megabytes:
+        budget.refuse(
+            f"{n} pairs of {m} objects",
+            base,
+            "a smaller problem, a larger memory_limit, or few features of objects in place of their"
+            " Gram matrix: kernel=Nystroem(kernel, 256)",
+        )
+    left = budget.without(base)
+    side = beside(problem.operator, left).side(copies=_SQUARES)
+    largest_set = int(max(2, min(LARGEST_SET, n, side)))
+    if solver == "splitting" and structure is None:
+        raise ValueError(
+            f"got solver='splitting' with {problem.operator.kernel!r}; expected a kernel whose"
+            " projection is k1(a,c) k1(b,d) +- k1(a,d) k1(b,c), such as Gaussian, Product or"
+            " Tensor without group features: use solver='auto'."
+        )
+    if solver != "auto":
+        return Plan(solver, "as asked", largest_set)
+    if options.callback is not None:
+        return Plan("smo", "a callback watches every step")
+    density = n / max(1.0, m * (m - 1) / 2.0)
+    facts = f"{n} pairs of {m} objects, {100 * min(density, 1.0):.0f} % of all pairs"
+    if structure is not None and density >= _DENSE_ENOUGH and n > _FEW_PAIRS:
+        if _strength(problem, structure) > _STRONG:
+            return Plan("chunking", f"{facts}, large C: few support pairs", largest_set)
+        if left.holds(m, m, copies=_GRID_MATRICES):
+            return Plan("splitting", f"{facts}, tensor kernel", largest_set)
+        facts += f", too large for the grid in {budget.megabytes:.0f} MB"
+    return Plan("chunking", facts, largest_set)
+
+
+def _strength(problem: Problem, structure: TensorStructure) -> float:
+    """C times a typical kernel value: how far the margins may be bought down."""
+    typical = structure.weight * float(structure.gram.diagonal().mean()) ** 2 / 2.0
+    loss = problem.loss
+    return float(np.median(np.maximum(loss.high, -loss.low))) * typical / loss.scale
+
+
+def plan_ridge(
+    problem: AnyProblem[Squared], solver: str, options: SolverOptions, *, decomposed: bool = False
+) -> str:
+    """Choose a way, or check the one that was asked for; ``decomposed`` is for many shifts."""
+    n, weights = len(problem), problem.loss.weights
+    budget = options.budget.without(problem.operator.object_megabytes)
+    copies = _DECOMPOSED_MATRICES if decomposed else _DENSE_MATRICES
+    fits = budget.holds(n, n, copies=copies)
+    spectral = (
+        problem.operator.structure is not None
+        and bool((weights == weights[0]).all())
+        and is_complete(problem.operator.left)
+    )
+    if solver == "spectral" and not spectral:
+        raise ValueError(
+            "got solver='spectral' where it does not apply; expected a tensor kernel without group"
+            " features, every pair of the objects exactly once and equal weights: use"
+            " solver='auto'."
+        )
+    if solver == "dense" and not fits:
+        budget.refuse(
+            f"matrices of {n} pairs",
+            megabytes_of(n, n, copies=copies),
+            "fewer pairs, a larger memory_limit, or conjugate gradients: solver='cg'",
+        )
+    if solver != "auto":
+        return solver
+    if options.callback is not None:
+        return "cg"
+    if spectral:
+        return "spectral"
+    return "dense" if n <= MOST_DENSE_PAIRS and fits else "cg"
+
+
+def shifted_systems(
+    problem: AnyProblem[Any], options: SolverOptions, most: int | None = None
+) -> ShiftedSystems:
+    """Linear systems of a problem, its matrix in memory where that pays, factored where it fits."""
+    n, operator = len(problem), in_memory(problem.operator, options.budget)
+    budget = beside(operator, options.budget.without(operator.object_megabytes))
+    if most is None:
+        most = _MOST_DENSE_COSTLY if operator.is_costly else MOST_DENSE_PAIRS
+    dense = n <= most and budget.holds(n, n, copies=_DENSE_MATRICES)
+    from pairity.solvers.linear_system import ShiftedSystems
+
+    return ShiftedSystems(operator, dense, budget)
+
+
+def solve(
+    problem: AnyProblem[Any],
+    solver: SolverLike,
+    options: SolverOptions,
+    start: Vector | None = None,
+) -> Solution:
+    """Plan and solve, whatever the loss; "low_rank", which has no problem in the dual, aside.
+
+    A fit needs one of the solvers: the others are not loaded.
+    """
+    if isinstance(solver, Solver):
+        options, solver = solver.applied_to(options), solver.name
+    if isinstance(problem.loss, PiecewiseLinear):
+        return _solve_support_vectors(problem, solver, options, start)
+    if not isinstance(problem.loss, Squared):
+        from pairity.solvers.newton import solve_newton
+
+        return solve_newton(problem, shifted_systems(problem, options), options, start)
+    way = plan_ridge(problem, solver, options)
+    if options.say is not None:
+        options.say(f"solver {way}: {len(problem)} pairs")
+    from pairity.solvers.linear_system import solve_by_gradients, solve_exactly
+
+    if way != "cg":
+        return solve_exactly(problem, way)
+    return solve_by_gradients(problem, shifted_systems(problem, options, most=0), options)
+
+
+def _solve_support_vectors(
+    problem: Problem, solver: str, options: SolverOptions, start: Vector | None
+) -> Solution:
+    chosen = plan(problem, solver, options)
+    if options.say is not None:
+        options.say(f"solver {chosen.solver}: {chosen.reason}")
+    if chosen.solver == "smo":
+        from pairity.solvers.smo import solve_smo
+
+        return solve_smo(problem, options, start)
+    if chosen.solver == "chunking":
+        held = replace(problem, operator=in_memory(problem.operator, options.budget))
+        return solve_chunking(held, options, start, plan(held, "chunking", options).largest_set)
+    from pairity.solvers.splitting import solve_splitting
+
+    rough = solve_splitting(problem, options)
+    start = rough.theta if rough.converged else None
+    finished = solve_chunking(problem, options, start, chosen.largest_set)
+    return replace(finished, n_iter=rough.n_iter + finished.n_iter)
+
+
+def near(solver: Solver) -> Solver:
+    """The solver for a start that is nearly the solution: one that can use it."""
+    return solver if isinstance(solver, SMO) else Chunking()
+
+
+def resolved(
+    solver: SolverLike,
+    suitable: tuple[type[Solver], ...],
+    kernel: Any,
+    parity: Parity | None,
+    *,
+    watched: bool,
+) -> Solver:
+    """The solver asked for; "auto" stands for a low-rank model where a Nystroem kernel asks for it."""
+    asked = as_solver(solver, suitable)
+    suits = LowRank in suitable and parity is not None and not watched
+    if type(asked) is Solver and suits and is_approximated(as_kernel(kernel)):
+        return LowRank()
+    return asked
+
+
+# One problem for a series of weights ------------------------------------------------------------
+
+Solve = Callable[[AnyProblem[SomeLoss], SolverOptions, Vector | None], Solution]
+#: Share of a bound from which on a variable is taken to sit on it.
+_AT_BOUND = 1.0 - 1e-6
+
+
+def path_of(
+    problem: AnyProblem[SomeLoss],
+    factors: Sequence[float],
+    options: SolverOptions,
+    solve: Solve[SomeLoss],
+) -> Iterator[tuple[AnyProblem[SomeLoss], Solution]]:
+    """The problem with all weights times each factor, and its solution; factors should ascend."""
+    start, last = None, 0.0
+    for factor in map(float, factors):
+        scaled = replace(problem, loss=problem.loss.times(factor))
+        if start is not None:
+            start = _stretched(problem.loss, start, last, factor)
+        solution = solve(scaled, options, start)
+        yield scaled, solution
+        start, last = solution.theta, factor
+
+
+def _stretched(loss: SomeLoss, theta: Vector, last: float, factor: float) -> Vector:
+    """Variables between bounds stay; those on a bound move with it."""
+    if not isinstance(loss, PiecewiseLinear):
+        return theta * min(1.0, factor / last)
+    bound = np.where(theta > 0, loss.high, -loss.low) * last
+    return np.where(np.abs(theta) >= _AT_BOUND * bound, theta * (factor / last), theta)
+
+
+def solve_roughly(
+    problem: AnyProblem[Any], options: SolverOptions, start: Vector | None = None
+) -> Solution:
+    """Solve to ``options.tol`` without a finish: on the grid where it is dense."""
+    if not isinstance(problem.loss, PiecewiseLinear):
+        return solve(problem, "auto", options, start)
+    chosen = plan(problem, "auto", options)
+    if chosen.solver != "splitting":
+        return solve_chunking(problem, options, start, chosen.largest_set)
+    from pairity.solvers.splitting import solve_splitting
+
+    return solve_splitting(problem, options)

@@ -1,0 +1,9 @@
+"""From input to a fitted function: ``read`` makes training data of it, ``fit`` solves and certifies.
+
+================  ================================================================================
+``read``          what users hand in -> :class:`~pairity.training.read.TrainingData`
+``fit``           training data, loss, kernel, solver -> :class:`~pairity.training.fit.Fitted`
+``model``         the fitted function: support pairs, coefficients, bias, parity
+``labels``        two labels as users write them
+================  ================================================================================
+"""

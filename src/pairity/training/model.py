@@ -1,0 +1,85 @@
+"""A fitted function of pairs: support pairs, coefficients, bias, and the parity it obeys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairity.kernels.algebra import Kernel
+from pairity.operators.pair_operator import PairOperator
+from pairity.operators.terms import gram_megabytes
+from pairity.pairs.data import Pairs
+from pairity.pairs.orientation import Orientation
+from pairity.pairs.parity import Parity, impose
+from pairity.runtime.memory import UNLIMITED, Budget
+
+#: Entries of the object Gram matrix between new and support objects that are held at a time, and
+#: the share of the memory for them.
+_GRAM_ENTRIES, _GRAM_SHARE = 40_000_000, 0.4
+#: Numbers for each pair on the way to its decision, and the share of the memory for them.
+_PER_PAIR, _PAIRS_SHARE = 24.0, 0.3
+
+
+class Model(Protocol):
+    """A fitted function of pairs, however it is stored."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """Before its projection."""
+
+    @property
+    def bias(self) -> float:
+        """Added to every decision; exactly 0 in the antisymmetric case."""
+
+    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> NDArray[np.float64]:
+        """Values of the function, shape (n,)."""
+
+
+@dataclass(frozen=True)
+class PairModel:
+    """``f(a, b) = sum_j coefficients_j K(ab, j) + bias``, projected to ``parity``.
+
+    ``kernel`` is the order-invariant kernel before projection: imposing the parity on the sum is
+    the same as projecting the kernel (:func:`pairity.pairs.parity.impose`).  Each pair is evaluated in
+    one order alone, so that the swap law is exact (:mod:`pairity.pairs.orientation`).
+    """
+
+    kernel: Kernel
+    support: Pairs
+    coefficients: NDArray[np.float64]
+    bias: float
+    parity: Parity | None
+
+    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> NDArray[np.float64]:
+        """Values of the function, shape (n,); some pairs at a time within a small budget."""
+        step = self._pairs_at_a_time(pairs, budget)
+        values = np.empty(len(pairs))
+        for start in range(0, len(pairs), step):
+            part = slice(start, start + step)
+            values[part] = self._decide(pairs[part])
+        return values
+
+    def _pairs_at_a_time(self, pairs: Pairs, budget: Budget) -> int:
+        """All of them if their objects allow it; the same for pairs and for swapped pairs."""
+        objects = _GRAM_ENTRIES // max(1, self.support.n_objects)
+        per_object = gram_megabytes(self.kernel, pairs, self.support) / max(1, pairs.n_objects)
+        if per_object:
+            share = budget.share(_GRAM_SHARE)
+            objects = int(min(objects, share.megabytes / per_object, share.side(copies=2.0)))
+        objects = max(2, objects)
+        fitting = budget.share(_PAIRS_SHARE).columns(1.0, copies=_PER_PAIR)
+        some = len(pairs) if pairs.n_objects <= objects else objects // 2
+        return int(max(1, min(some, fitting)))
+
+    def _decide(self, pairs: Pairs) -> NDArray[np.float64]:
+        pairs = pairs.compact()
+        if self.parity is None:
+            operator = PairOperator(self.kernel, pairs, self.support)
+            return operator.product(self.coefficients) + self.bias
+        order = Orientation.of_compact(pairs)
+        operator = PairOperator(self.kernel, pairs.with_swapped(order.turned), self.support)
+        value, mirrored = operator.products(self.coefficients, mirrored=True)
+        return order.restored(self.parity, impose(self.parity, value, mirrored)) + self.bias
