@@ -40,6 +40,8 @@ from pairity.runtime.validation import as_dense
 
 #: Entries of a block that are added up or evaluated at a time.
 _ENTRIES_AT_A_TIME = 2_000_000
+#: Sums over columns of group features that are held before they are added up.
+_MOST_PARTS = 8
 
 WeightedFactors = list[tuple[float, Factor]]
 
@@ -120,7 +122,8 @@ class PairOperator(KernelOperator):
     @property
     def object_megabytes(self) -> float:
         """What products through objects take."""
-        return gram_megabytes(self.kernel, self.left, self.right)
+        features = sum(group.megabytes for group in self._groups or [])
+        return gram_megabytes(self.kernel, self.left, self.right) + features
 
     def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
         """The entries of some rows and columns, shape (len(rows), len(columns)), into ``out``."""
@@ -145,10 +148,27 @@ class PairOperator(KernelOperator):
             gathered_block(group.table, left, right, target)
             if group.left is not None and group.right is not None:
                 target *= group.left[rows] @ group.right[columns].T
+                if group.crossed is not None:
+                    self._add_crossed(target, group, left, right, rows, columns)
             elif group.opaque:
                 multiply_by_factors(group.opaque, left, right, target)
             if number:
                 out += target
+
+    def _add_crossed(
+        self,
+        out: Matrix,
+        group: TermGroup,
+        left: Pairs,
+        right: Pairs,
+        rows: Places,
+        columns: Rows,
+    ) -> None:
+        """Add the terms of the swapped right pairs."""
+        crossed = np.empty_like(out)
+        gathered_block(group.table, left, right.swap(), crossed)
+        crossed *= group.left[rows] @ group.crossed[columns].T  # type: ignore[index]
+        out += crossed
 
     def product(self, vector: Vector) -> Vector:
         """``K vector``, shape (n_left,)."""
@@ -196,18 +216,35 @@ class PairOperator(KernelOperator):
             for left, total in zip(lefts, totals, strict=True):
                 add_opaque_product(group, left, right, weights, total)
             return
-        through_objects = products_are_cheaper(group.table, len(used), sum(map(len, lefts)))
-        for column in range(group.n_columns):
-            values = weights
-            if group.right is not None:
-                values = weights * group.right[used, column]
-            if through_objects:
-                coefficients = CoefficientMatrix(right, values, right.n_objects)
-                parts = sample_pairs(sum_over_pairs(group.table, coefficients), lefts)
-            else:
-                parts = [gathered_product(group.table, left, right, values) for left in lefts]
-            for sign, total, part in zip((1.0, group.swap_sign), totals, parts, strict=False):
-                total += part if group.left is None else part * (group.left[:, column] * sign)
+        if group.crossed is not None:
+            right = right.with_mirrored()
+        through_objects = products_are_cheaper(group.table, len(right), sum(map(len, lefts)))
+
+        def values_of(column: int) -> list[Vector]:
+            values = group.values(weights, used, column)
+            if not through_objects:
+                return [gathered_product(group.table, left, right, values) for left in lefts]
+            coefficients = CoefficientMatrix(right, values, right.n_objects)
+            return sample_pairs(sum_over_pairs(group.table, coefficients), lefts)
+
+        features = group.features_of(len(lefts))
+        if features is None:
+            for total, values in zip(totals, values_of(0), strict=True):
+                total += values
+            return
+        # a few columns at a time on each core, added up in an order that threads cannot change
+        step = -(-group.n_columns // _MOST_PARTS)
+        parts = np.zeros((-(-group.n_columns // step), len(totals), len(totals[0])))
+
+        def add(start: int, stop: int) -> None:
+            for column in range(start, stop):
+                for side, values in enumerate(values_of(column)):
+                    parts[start // step, side] += values * features[side][:, column]
+
+        run_in_ranges(add, group.n_columns, step)
+        for part in parts:
+            for total, values in zip(totals, part, strict=True):
+                total += values
 
     def _formula_product(self, left: Pairs, right: Pairs, weights: Vector) -> Vector:
         out = np.zeros(len(left))

@@ -2,15 +2,18 @@
 
 A monomial ``(object kernels) * <x_ab, x_cd> * <x~_ab, x~_cd>`` acts on coefficients v as
 ``sum_h phi_h o [object kernels](phi_h o v)``, with phi the products of columns (MATH, section 1:
-"K_TL * k3, k3 linear", "polynomial with group").  Kernels of group features that are no inner
-products of few features are evaluated entry by entry.
+"K_TL * k3, k3 linear", "polynomial with group").  Other kernels of group features, Gaussian ones
+say, have few features up to rounding (:mod:`pairity.operators.few_features`); where they have not,
+they are evaluated entry by entry.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from operator import mul
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +24,8 @@ from pairity.kernels.atoms import ObjectGrams
 from pairity.kernels.expansion import Expansion, Factor, Monomial, expand
 from pairity.kernels.scaling import derived_table
 from pairity.operators._operator_loops import dot_rows, gather_products, gather_rows
-from pairity.pairs.arrays import Matrix, Vector
+from pairity.operators.few_features import few_features
+from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.runtime.memory import megabytes_of
 from pairity.runtime.threads import run_in_ranges
@@ -33,13 +37,20 @@ _MOST_COLUMNS = 64
 _MOST_TERMS = 64
 #: Matrices between objects that a product makes beside the Gram matrices.
 _IN_PRODUCTS = 4
+#: Entries of a kernel matrix below which features of group kernels do not pay.
+_FEW_ENTRIES = 1_000_000
 #: Factors that stand for a whole kernel of pairs.
 _BEYOND = ("rows", "known")
 #: Kernel entries that one range of work covers: small enough to balance, large enough to pay.
 _ENTRIES_PER_RANGE = 500_000
 
 
-def explicit_features(factors: tuple[Factor, ...], pairs: Pairs) -> Matrix | None:
+Factors: TypeAlias = tuple[Factor, ...]
+Terms: TypeAlias = dict[Monomial, float]
+Swaps: TypeAlias = tuple[bool, ...]
+
+
+def explicit_features(factors: Factors, pairs: Pairs) -> Matrix | None:
     """Columns phi, shape (n, h), whose inner products are the product of the factors; or None."""
     features = np.ones((len(pairs), 1))
     for factor in factors:
@@ -56,13 +67,13 @@ def explicit_features(factors: tuple[Factor, ...], pairs: Pairs) -> Matrix | Non
     return np.ascontiguousarray(features)
 
 
-def swap_sign(factors: tuple[Factor, ...]) -> float:
+def swap_sign(factors: Factors) -> float:
     """Sign by which the features of a swapped pair differ: -1.0 for an odd power of x~."""
     odd = sum(_power(factor) or 0 for factor in factors if factor.is_odd) % 2
     return -1.0 if odd else 1.0
 
 
-def factor_values(factors: tuple[Factor, ...], left: Pairs, right: Pairs) -> Matrix:
+def factor_values(factors: Factors, left: Pairs, right: Pairs) -> Matrix:
     """Product of the factors between all left and right pairs."""
     product = np.ones((len(left), len(right)))
     for factor in factors:
@@ -107,14 +118,37 @@ class TermGroup:
     table: TermTable
     left: Matrix | None = None
     right: Matrix | None = None
-    swap_sign: float = 1.0
-    """What a swap of the left pair does to its features: odd powers of x~ change sign."""
-    opaque: tuple[Factor, ...] = ()
+    mirrored: Callable[[], Matrix] | None = None
+    """Features of the swapped left pairs: odd powers of x~ change sign."""
+    crossed: Matrix | None = None
+    """Features of the swapped right pairs, whose terms are added as well."""
+    opaque: Factors = ()
 
     @property
     def n_columns(self) -> int:
         """Number of products that one product with the group takes."""
         return 1 if self.left is None else self.left.shape[1]
+
+    def features_of(self, n_sides: int) -> list[Matrix] | None:
+        """Features of the left pairs, and with two sides of the swapped ones as well."""
+        if self.left is None or self.mirrored is None:
+            return None
+        return [self.left] if n_sides == 1 else [self.left, self.mirrored()]
+
+    def values(self, weights: Vector, used: Places, column: int) -> Vector:
+        """Coefficients of the right pairs for a column, followed by those of swapped right pairs."""
+        if self.right is None:
+            return weights
+        values = weights * self.right[used, column]
+        if self.crossed is None:
+            return values
+        return np.concatenate([values, weights * self.crossed[used, column]])
+
+    @property
+    def megabytes(self) -> float:
+        """What its features take."""
+        tables = (self.left, self.right, self.crossed)
+        return sum(table.nbytes for table in tables if table is not None) / 1e6
 
 
 def compile_groups(
@@ -125,25 +159,118 @@ def compile_groups(
         return None
     if any(factor.role in _BEYOND for term in expansion.terms for factor in term.factors):
         return None
-    by_factors: dict[tuple[Factor, ...], dict[Monomial, float]] = {}
+    by_factors: dict[Factors, Terms] = {}
     for monomial, weight in expansion.terms.items():
-        by_factors.setdefault(monomial.factors, {})[Monomial(monomial.edges)] = weight
-    return [
-        _compile_group(factors, _compile(terms, grams), left, right)
-        for factors, terms in by_factors.items()
-    ]
+        terms = by_factors.setdefault(tuple(map(_swapped_on_the_right, monomial.factors)), {})
+        edges = Monomial(monomial.edges)
+        terms[edges] = terms.get(edges, 0.0) + weight
+    groups = []
+    while by_factors:
+        factors = next(iter(by_factors))
+        terms = by_factors.pop(factors)
+        groups += _compile_group(factors, terms, by_factors, grams, left, right)
+    return groups
 
 
 def _compile_group(
-    factors: tuple[Factor, ...], table: TermTable, left: Pairs, right: Pairs
-) -> TermGroup:
+    factors: Factors,
+    terms: Terms,
+    others: dict[Factors, Terms],
+    grams: ObjectGrams,
+    left: Pairs,
+    right: Pairs,
+) -> list[TermGroup]:
+    """The group of some factors; one of ``others`` that is its mirror image goes with it."""
+    table = _compile(terms, grams)
     if not factors:
-        return TermGroup(table)
+        return [TermGroup(table)]
     rows = explicit_features(factors, left)
     columns = rows if right is left else explicit_features(factors, right)
-    if rows is None or columns is None:
-        return TermGroup(table, opaque=factors)
-    return TermGroup(table, rows, columns, swap_sign(factors))
+    if rows is not None and columns is not None:
+        return [TermGroup(table, rows, columns, lambda: swap_sign(factors) * rows)]
+    features = _few_features(factors, left, right)
+    if features is None:
+        return [TermGroup(table, opaque=factors)]
+    mirror = tuple(_on_swapped_right(factor) for factor in factors)
+    ratio = _ratio(others.get(mirror, {}), terms)
+    if mirror == factors or ratio is None:
+        return [TermGroup(table, features.left, features.right, features.mirrored_left)]
+    del others[mirror]
+    swapped = ratio * features.mirrored_right()
+    return [TermGroup(table, features.left, features.right, features.mirrored_left, swapped)]
+
+
+def _swapped_on_the_right(factor: Factor) -> Factor:
+    """``k(-x, z) = k(x, -z)`` where k does not change with both signs."""
+    movable = factor.role == "antisymmetric" and factor.kernel.reflection_invariant
+    if not (movable and factor.left_swapped):
+        return factor
+    return replace(factor, left_swapped=False, right_swapped=not factor.right_swapped)
+
+
+def _on_swapped_right(factor: Factor) -> Factor:
+    """The factor of the swapped right pair; symmetric features do not know the order."""
+    if factor.role == "symmetric":
+        return factor
+    return replace(factor, right_swapped=not factor.right_swapped)
+
+
+def _ratio(others: Terms, terms: Terms) -> float | None:
+    """By what ``others``, written for swapped right pairs, are a multiple of ``terms``, if they are."""
+    mirrored = {
+        Monomial((edges[1], edges[0], edges[3], edges[2])): weight
+        for edges, weight in ((monomial.edges, weight) for monomial, weight in others.items())
+    }
+    if mirrored.keys() != terms.keys():
+        return None
+    ratios = {mirrored[monomial] / weight for monomial, weight in terms.items()}
+    return ratios.pop() if len(ratios) == 1 else None
+
+
+@dataclass(frozen=True)
+class _GroupFeatures:
+    """Features, to rounding, of left and right pairs; of swapped ones when they are asked for."""
+
+    left: Matrix
+    right: Matrix
+    mirrored_left: Callable[[], Matrix]
+    mirrored_right: Callable[[], Matrix]
+
+
+def _few_features(factors: Factors, left: Pairs, right: Pairs) -> _GroupFeatures | None:
+    if len(left) * len(right) < _FEW_ENTRIES:
+        return None
+
+    def tables(pairs: Pairs, swaps: Swaps) -> list[Matrix]:
+        sides = {swapped: pairs.swap() if swapped else pairs for swapped in set(swaps)}
+        return [
+            as_dense(_table(factor, sides[swapped]))
+            for factor, swapped in zip(factors, swaps, strict=True)
+        ]
+
+    of_left = tuple(factor.left_swapped for factor in factors)
+    of_right = tuple(factor.right_swapped for factor in factors)
+    opposite_left = tuple(not swapped for swapped in of_left)
+    opposite_right = tuple(not swapped for swapped in of_right)
+    # features serve pairs in both orders
+    sides = {(id(left), of_left): left, (id(right), of_right): right}
+    sides |= {(id(left), opposite_left): left, (id(right), opposite_right): right}
+    points = [tables(pairs, swaps) for (_, swaps), pairs in sides.items()]
+    features = few_features([factor.kernel for factor in factors], points)
+    if features is None:
+        return None
+
+    def table_of(pairs: Pairs, swaps: Swaps) -> Matrix:
+        return features(tables(pairs, swaps))
+
+    rows = table_of(left, of_left)
+    same = right is left and of_left == of_right
+    return _GroupFeatures(
+        rows,
+        rows if same else table_of(right, of_right),
+        partial(table_of, left, opposite_left),
+        partial(table_of, right, opposite_right),
+    )
 
 
 def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> float:
@@ -160,7 +287,7 @@ def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> f
     return megabytes_of(left.n_objects, right.n_objects, copies=copies)
 
 
-def _compile(terms: dict[Monomial, float], grams: ObjectGrams) -> TermTable:
+def _compile(terms: Terms, grams: ObjectGrams) -> TermTable:
     monomials = sorted(terms, key=lambda monomial: tuple(map(bool, monomial.edges)), reverse=True)
     number: dict[tuple[Kernel, ...], int] = {}
     edge_gram = np.full((len(monomials), 4), -1, dtype=np.int64)
@@ -229,9 +356,7 @@ def gathered_product(terms: TermTable, left: Pairs, right: Pairs, weights: Vecto
     return out
 
 
-def multiply_by_factors(
-    factors: tuple[Factor, ...], left: Pairs, right: Pairs, block: Matrix
-) -> None:
+def multiply_by_factors(factors: Factors, left: Pairs, right: Pairs, block: Matrix) -> None:
     """``block *= factors(left, right)``, a range of rows at a time."""
 
     def multiply(start: int, stop: int) -> None:

@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 #: Numbers that a compiled loop may go over before it returns to Python, where Ctrl-C is heard:
 #: a fraction of a second.
@@ -56,16 +60,69 @@ def get_thread_count() -> int:
 
 
 def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range: int) -> None:
-    """Call ``task(start, stop)`` for ranges that together cover ``range(n_rows)``."""
+    """Call ``task(start, stop)`` for ranges that together cover ``range(n_rows)``.
+
+    The calling thread works too; ranges inside ranges run one after another.
+    """
     stop_if_abandoned()
     step = max(1, rows_per_range)
     ranges = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
     threads = min(get_thread_count(), len(ranges))
-    if threads <= 1:
+    if threads <= 1 or getattr(_inside, "ranges", False):
         for start, stop in ranges:
             task(start, stop)
         return
-    _run_in_threads(lambda bounds: task(*bounds), ranges, threads)
+    remaining, failed = iter(ranges), threading.Event()
+
+    def work() -> None:
+        _inside.ranges = True
+        try:
+            for start, stop in remaining:
+                if failed.is_set():
+                    break
+                task(start, stop)
+        except BaseException:
+            failed.set()
+            raise
+        finally:
+            _inside.ranges = False
+
+    others = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        wait(others)
+    for other in others:
+        other.result()
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that stay from call to call: starting them takes as long as a small product."""
+    if threads not in _pools:
+        _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="pairity")
+    return _pools[threads]
+
+
+_inside = threading.local()
+_pools: dict[int, ThreadPoolExecutor] = {}
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS on one thread, for work that :func:`run_in_ranges` spreads over the cores.
+
+    Two threads of BLAS wait for each other at every step of a factorisation: beside other busy
+    processes that takes ten times as long.
+    """
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def run_together(
