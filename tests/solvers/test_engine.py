@@ -106,7 +106,8 @@ def small_working_sets(monkeypatch):
 @pytest.mark.usefixtures("small_working_sets")
 def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, C):
     pairs, labels = problem(symmetry, density)
-    plain = fitted(symmetry, kernel, pairs, labels, SMO(selection="first_order"), C)
+    # the first-order rule creeps on singular kernels at a large C: millions of steps, by rounding
+    plain = fitted(symmetry, kernel, pairs, labels, SMO(), C)
     new = problem(symmetry, "half", seed=5)[0]
     for solver in ("auto", "chunking", "splitting"):
         if solver == "splitting" and not has_tensor_form(symmetry, kernel):

@@ -9,6 +9,8 @@ Entrywise division in the eigenbasis of the grid.
 
 from __future__ import annotations
 
+import numpy as np
+
 from pairity.runtime.compiled import njit
 
 
@@ -28,20 +30,58 @@ def _is_tensor(edge_gram):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _fill_row(out, a, b, first, second, grams, weights, edge_gram):  # type: ignore[no-untyped-def]
-    """``out[j] = sum_t weights[t] * prod_e grams[edge_gram[t, e]][end(e), end'(e)]``."""
+def _add_lone_edges(at_first, at_second, a, b, grams, weights, edge_gram):  # type: ignore[no-untyped-def]
+    """Terms of one edge each: what they are at every object in first, and in second place.
+
+    Returns whether there are any.
+    """
+    found = False
+    for term in range(len(weights)):
+        n_edges = 0
+        lone = -1
+        for edge in range(4):
+            if edge_gram[term, edge] >= 0:
+                n_edges += 1
+                lone = edge
+        if n_edges != 1:
+            continue
+        if not found:
+            at_first[:] = 0.0
+            at_second[:] = 0.0
+            found = True
+        row = _pick(grams, edge_gram[term, lone], lone, a, b)
+        target = at_first if lone % 2 == 0 else at_second
+        for k in range(len(row)):
+            target[k] += weights[term] * row[k]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _fill_row(out, a, b, first, second, grams, weights, edge_gram, lone):  # type: ignore[no-untyped-def]
+    """``out[j] = sum_t weights[t] * prod_e grams[edge_gram[t, e]][end(e), end'(e)]``.
+
+    ``lone`` is room for two rows over the objects.
+    """
     n = len(first)
-    if _is_tensor(edge_gram):
+    begun = 0
+    if len(edge_gram) >= 2 and _is_tensor(edge_gram[:2]):
         # both products share the two Gram rows: one pass
+        begun = 2
         row_a, row_b = grams[0, a], grams[0, b]
         straight, crossed = weights[0], weights[1]
         for j in range(n):
             c, d = first[j], second[j]
             out[j] = straight * (row_a[c] * row_b[d]) + crossed * (row_a[d] * row_b[c])
+    else:
+        for j in range(n):
+            out[j] = 0.0
+    if begun == len(weights):
         return
-    for j in range(n):
-        out[j] = 0.0
-    for term in range(len(weights)):
+    if _add_lone_edges(lone[0], lone[1], a, b, grams, weights, edge_gram):
+        at_first, at_second = lone[0], lone[1]
+        for j in range(n):
+            out[j] += at_first[first[j]] + at_second[second[j]]
+    for term in range(begun, len(weights)):
         weight = weights[term]
         n_edges = 0
         one = -1
@@ -53,19 +93,14 @@ def _fill_row(out, a, b, first, second, grams, weights, edge_gram):  # type: ign
                 elif n_edges == 1:
                     two = edge
                 n_edges += 1
-        if n_edges == 1:
-            row = _pick(grams, edge_gram[term, one], one, a, b)
-            ends = first if one % 2 == 0 else second
-            for j in range(n):
-                out[j] += weight * row[ends[j]]
-        elif n_edges == 2:
+        if n_edges == 2:
             row_one = _pick(grams, edge_gram[term, one], one, a, b)
             row_two = _pick(grams, edge_gram[term, two], two, a, b)
             ends_one = first if one % 2 == 0 else second
             ends_two = first if two % 2 == 0 else second
             for j in range(n):
                 out[j] += weight * (row_one[ends_one[j]] * row_two[ends_two[j]])
-        else:
+        elif n_edges != 1:
             for j in range(n):
                 value = weight
                 for edge in range(4):
@@ -88,8 +123,23 @@ def _dot(row, vector):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def gather_rows(out, left_first, left_second, first, second, grams, weights, edge_gram):  # type: ignore[no-untyped-def]
     """Rows of the pair Gram matrix for the given left pairs."""
+    lone = np.empty((2, grams.shape[2]))
     for i in range(len(left_first)):
-        _fill_row(out[i], left_first[i], left_second[i], first, second, grams, weights, edge_gram)
+        a, b = left_first[i], left_second[i]
+        _fill_row(out[i], a, b, first, second, grams, weights, edge_gram, lone)
+
+
+@njit(cache=True, nogil=True)
+def gather_crossed_rows(  # type: ignore[no-untyped-def]
+    out, straight, crossed, left_first, left_second, first, second, gram, weight
+):
+    """``weight (G_ac G_bd straight + G_ad G_bc crossed)``, with a factor for each entry."""
+    for i in range(len(left_first)):
+        row_a, row_b = gram[left_first[i]], gram[left_second[i]]
+        for j in range(len(first)):
+            c, d = first[j], second[j]
+            plain = (row_a[c] * row_b[d]) * straight[i, j]
+            out[i, j] = weight * (plain + (row_a[d] * row_b[c]) * crossed[i, j])
 
 
 @njit(cache=True, nogil=True)
@@ -97,8 +147,10 @@ def gather_products(  # type: ignore[no-untyped-def]
     out, row, left_first, left_second, first, second, grams, weights, edge_gram, vector
 ):
     """``out[i] = sum_j K(i, j) vector[j]``, row by row."""
+    lone = np.empty((2, grams.shape[2]))
     for i in range(len(left_first)):
-        _fill_row(row, left_first[i], left_second[i], first, second, grams, weights, edge_gram)
+        a, b = left_first[i], left_second[i]
+        _fill_row(row, a, b, first, second, grams, weights, edge_gram, lone)
         out[i] = _dot(row, vector)
 
 
@@ -159,3 +211,25 @@ def divide_with_constraint(inside, eigenvalues, ones, weight, rho):  # type: ign
                 scale * eigenvalues[j] + rho
             )
     return bias
+
+
+# Features of pairs of eigenvectors ---------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def fill_tensor_modes(out, at_first, at_second, one, two, scale, sign):  # type: ignore[no-untyped-def]
+    """``out[n, t] = scale_t (U_ai U_bj + sign U_aj U_bi)`` with i, j the vectors of mode t."""
+    for n in range(out.shape[0]):
+        a, b = at_first[n], at_second[n]
+        for t in range(out.shape[1]):
+            i, j = one[t], two[t]
+            out[n, t] = scale[t] * (a[i] * b[j] + sign * (a[j] * b[i]))
+
+
+@njit(cache=True, nogil=True)
+def fill_metric_modes(out, at_first, at_second, one, two, scale, sign):  # type: ignore[no-untyped-def]
+    """``out[n, t] = scale_t (U_ai - U_bi) (U_aj - U_bj)``; ``sign`` is for those of tensors."""
+    for n in range(out.shape[0]):
+        difference = at_first[n] - at_second[n]
+        for t in range(out.shape[1]):
+            out[n, t] = scale[t] * difference[one[t]] * difference[two[t]]

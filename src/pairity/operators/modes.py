@@ -23,8 +23,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
+from pairity.operators._operator_loops import fill_metric_modes, fill_tensor_modes
 from pairity.operators.operator import KernelOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.products import BilinearSum, PairSums, sample_pairs
@@ -32,9 +34,12 @@ from pairity.pairs.arrays import Matrix, Places, Vector, sums_at
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.memory import Budget
+from pairity.runtime.threads import run_in_ranges
 
-#: Eigenvectors of the object Gram matrix that are looked at.
-_MOST_VECTORS = 320
+#: Eigenvectors of the object Gram matrix that are looked at, at most and at least.
+_MOST_VECTORS, _LEAST_VECTORS = 320, 64
+#: Pairs whose features one range of work covers.
+_PAIRS_PER_RANGE = 4096
 #: Share of nonzero entries above which coefficients are better off in a full matrix.
 _DENSE_SHARE = 0.02
 #: Modes smaller than this, relative to the largest, are rounding.
@@ -115,6 +120,22 @@ class EigenModes:
             total += self._products_of_one_end(plain + plain.T, self._degrees(weights))
         return self.scale[:, np.newaxis] * total * self.scale
 
+    def table(self) -> NDArray[np.float32]:
+        """The features themselves, shape (n, d), in single precision."""
+        vectors = self.vectors.astype(np.float32)
+        first, second = self.pairs.first, self.pairs.second
+        out = np.empty((len(self.pairs), self.n_modes), dtype=np.float32)
+        scale = (self.scale if self.kind is _Kind.METRIC else 0.5 * self.scale).astype(np.float32)
+        modes = self.first, self.second, scale, np.float32(self._sign)
+
+        def fill(start: int, stop: int) -> None:
+            part = out[start:stop], vectors[first[start:stop]], vectors[second[start:stop]]
+            loop = fill_metric_modes if self.kind is _Kind.METRIC else fill_tensor_modes
+            loop(*part, *modes)
+
+        run_in_ranges(fill, len(out), _PAIRS_PER_RANGE)
+        return out
+
     def _groups(self) -> list[tuple[int, slice, Places]]:
         """i, the places of its modes, and their j."""
         starts = np.flatnonzero(np.diff(self.first, prepend=-1))
@@ -167,12 +188,26 @@ class LandmarkModes:
 
     @cached_property
     def _features(self) -> Matrix:
-        columns = self.operator.block(slice(None), self.landmarks)
-        corner = columns[self.landmarks]
+        return self._filled(np.empty((len(self.operator.left), self.n_modes)))
+
+    def table(self) -> NDArray[np.float32]:
+        """The features themselves, shape (n, d), in single precision."""
+        return self._filled(np.empty((len(self.operator.left), self.n_modes), dtype=np.float32))
+
+    def _filled(self, out: NDArray[Any]) -> NDArray[Any]:
+        """The features, some rows at a time on each core."""
+        corner = self.operator.block(self.landmarks, self.landmarks)
         corner = 0.5 * (corner + corner.T)
         corner[np.diag_indices(len(corner))] += 1e-10 * max(float(np.trace(corner)), 1e-300)
-        factor = np.linalg.cholesky(corner)
-        return scipy.linalg.solve_triangular(factor, columns.T, lower=True).T
+        factor, identity = np.linalg.cholesky(corner), np.eye(self.n_modes)
+        inverse = scipy.linalg.solve_triangular(factor, identity, lower=True).T
+
+        def fill(start: int, stop: int) -> None:
+            rows = np.arange(start, stop)
+            out[start:stop] = self.operator.block(rows, self.landmarks) @ inverse
+
+        run_in_ranges(fill, len(out), _PAIRS_PER_RANGE)
+        return out
 
     def reduce(self, vector: Vector) -> Vector:
         """``features.T @ vector``."""
@@ -217,7 +252,7 @@ def _eigen_modes(
     pairs: Pairs, kind: _Kind, gram: Matrix, weight: float, n_modes: int
 ) -> EigenModes:
     """Modes of the largest eigenvalues; ``weight`` is that of the sum over all (i, j)."""
-    rank = min(_MOST_VECTORS, len(gram))
+    rank = min(_MOST_VECTORS, max(_LEAST_VECTORS, int(4.0 * n_modes**0.5)), len(gram))
     vectors, values, _ = randomized_svd(gram, rank, n_oversamples=20, n_iter=6, random_state=0)
     first, second = np.triu_indices(rank, 1 if kind is _Kind.ODD else 0)
     sizes = weight * values[first] * values[second] * np.where(first == second, 1.0, 2.0)

@@ -20,6 +20,7 @@ from pairity.kernels.atoms import BlockAtoms, ObjectGrams, PairedAtoms
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
+from pairity.runtime.threads import run_in_ranges
 
 Rows: TypeAlias = Places | slice
 
@@ -57,9 +58,25 @@ class KernelOperator:
         """Rows ``K(left_i, .)`` for i in ``index``, shape (len(index), n_right)."""
         return self.block(index, slice(None))
 
-    def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
+    def block(self, rows: Rows, columns: Rows, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """The entries of some rows and columns, shape (len(rows), len(columns)), into ``out``."""
         raise NotImplementedError
+
+    def square(self, index: Places, out: NDArray[Any]) -> None:
+        """The entries between some rows and the same columns, into ``out`` of any precision.
+
+        Of a symmetric matrix one triangle is evaluated, some rows at a time on each core.
+        """
+
+        def fill(start: int, stop: int) -> None:
+            part = np.empty((stop - start, len(index) - start), dtype=out.dtype)
+            self.block(index[start:stop], index[start:], part)
+            out[start:stop, start:] = part
+            out[start:, start:stop] = part.T
+            corner = out[start:stop, start:stop]
+            corner[...] = (corner + corner.T) * out.dtype.type(0.5)
+
+        run_in_ranges(fill, len(index), _ROWS_OF_A_SQUARE)
 
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector, shape (n_left,)."""
@@ -74,6 +91,8 @@ class KernelOperator:
         return np.asarray(self.kernel.formula(PairedAtoms(self.left, self.right)))
 
 
+#: Rows of a triangle that are evaluated at a time.
+_ROWS_OF_A_SQUARE = 256
 #: Entries that are rounded at a time.
 _ENTRIES_AT_A_TIME = 500_000
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams, dense_gram
@@ -27,6 +28,7 @@ from pairity.operators.terms import (
     TermGroup,
     add_opaque_product,
     compile_groups,
+    crossed_block,
     gathered_block,
     gathered_product,
     gram_megabytes,
@@ -125,7 +127,7 @@ class PairOperator(KernelOperator):
         features = sum(group.megabytes for group in self._groups or [])
         return gram_megabytes(self.kernel, self.left, self.right) + features
 
-    def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
+    def block(self, rows: Rows, columns: Rows, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """The entries of some rows and columns, shape (len(rows), len(columns)), into ``out``."""
         left, right = self.left[rows], self.right[columns]
         if out is None:
@@ -138,37 +140,25 @@ class PairOperator(KernelOperator):
             self._fill(out[part], left[part], right, chosen[part], columns)
         return out
 
-    def _fill(self, out: Matrix, left: Pairs, right: Pairs, rows: Places, columns: Rows) -> None:
+    def _fill(
+        self, out: NDArray[Any], left: Pairs, right: Pairs, rows: Places, columns: Rows
+    ) -> None:
         """Entries of some rows; what is made on the way is as large as ``out``."""
         if self._groups is None:
             out[...] = dense_gram(self.kernel, left, right, self.grams)
             return
         for number, group in enumerate(self._groups):
             target = out if number == 0 else np.empty_like(out)
-            gathered_block(group.table, left, right, target)
-            if group.left is not None and group.right is not None:
+            if group.crossed is not None:
+                crossed_block(group, left, right, rows, columns, target)
+            else:
+                gathered_block(group.table, left, right, target)
+            if group.left is not None and group.right is not None and group.crossed is None:
                 target *= group.left[rows] @ group.right[columns].T
-                if group.crossed is not None:
-                    self._add_crossed(target, group, left, right, rows, columns)
             elif group.opaque:
                 multiply_by_factors(group.opaque, left, right, target)
             if number:
                 out += target
-
-    def _add_crossed(
-        self,
-        out: Matrix,
-        group: TermGroup,
-        left: Pairs,
-        right: Pairs,
-        rows: Places,
-        columns: Rows,
-    ) -> None:
-        """Add the terms of the swapped right pairs."""
-        crossed = np.empty_like(out)
-        gathered_block(group.table, left, right.swap(), crossed)
-        crossed *= group.left[rows] @ group.crossed[columns].T  # type: ignore[index]
-        out += crossed
 
     def product(self, vector: Vector) -> Vector:
         """``K vector``, shape (n_left,)."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import mul
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,7 +23,12 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import ObjectGrams
 from pairity.kernels.expansion import Expansion, Factor, Monomial, expand
 from pairity.kernels.scaling import derived_table
-from pairity.operators._operator_loops import dot_rows, gather_products, gather_rows
+from pairity.operators._operator_loops import (
+    dot_rows,
+    gather_crossed_rows,
+    gather_products,
+    gather_rows,
+)
 from pairity.operators.few_features import few_features
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.data import Pairs
@@ -48,6 +53,7 @@ _ENTRIES_PER_RANGE = 500_000
 Factors: TypeAlias = tuple[Factor, ...]
 Terms: TypeAlias = dict[Monomial, float]
 Swaps: TypeAlias = tuple[bool, ...]
+Rows: TypeAlias = Places | slice
 
 
 def explicit_features(factors: Factors, pairs: Pairs) -> Matrix | None:
@@ -288,7 +294,7 @@ def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> f
 
 
 def _compile(terms: Terms, grams: ObjectGrams) -> TermTable:
-    monomials = sorted(terms, key=lambda monomial: tuple(map(bool, monomial.edges)), reverse=True)
+    monomials = sorted(terms, key=_tensors_first)
     number: dict[tuple[Kernel, ...], int] = {}
     edge_gram = np.full((len(monomials), 4), -1, dtype=np.int64)
     for term, monomial in enumerate(monomials):
@@ -307,6 +313,14 @@ def _compile(terms: Terms, grams: ObjectGrams) -> TermTable:
         edge_gram,
         tuple(_low_rank_factor(kernels, grams) for kernels in number),
     )
+
+
+def _tensors_first(monomial: Monomial) -> tuple[object, ...]:
+    """Order of monomials: ``ac bd`` and ``ad bc`` of the same kernels side by side, then others."""
+    present = tuple(map(bool, monomial.edges))
+    tensor = present in ((True, False, False, True), (False, True, True, False))
+    kernels = str(next((edge for edge in monomial.edges if edge), "")) if tensor else ""
+    return not tensor, kernels, tuple(not edge for edge in present)
 
 
 def _low_rank_factor(
@@ -333,7 +347,7 @@ def rows_per_range(n_columns: int) -> int:
     return max(1, _ENTRIES_PER_RANGE // max(1, n_columns))
 
 
-def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: Matrix) -> None:
+def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: NDArray[Any]) -> None:
     """Matrix of the terms between pairs, entry by entry, into ``out``."""
     columns = right.first, right.second, terms.grams, terms.weights, terms.edge_gram
 
@@ -341,6 +355,38 @@ def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: Matrix) -> 
         gather_rows(out[start:stop], left.first[start:stop], left.second[start:stop], *columns)
 
     run_in_ranges(fill, len(left), rows_per_range(len(right)))
+
+
+def crossed_block(
+    group: TermGroup, left: Pairs, right: Pairs, rows: Places, columns: Rows, out: NDArray[Any]
+) -> None:
+    """Entries of a group and of its mirror image on swapped right pairs, into ``out``."""
+    features = [
+        table[index].astype(out.dtype)
+        for table, index in ((group.left, rows), (group.right, columns), (group.crossed, columns))
+        if table is not None
+    ]
+    table, lefts, rights = group.table, features[0], features[1:]
+
+    def fill(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        factors = [lefts[part] @ side.T for side in rights]
+        if _is_plain_product(table):
+            ends = left.first[part], left.second[part], right.first, right.second
+            gather_crossed_rows(out[part], *factors, *ends, table.grams[0], table.weights[0])
+            return
+        gathered_block(table, left[part], right, out[part])
+        out[part] *= factors[0]
+        mirrored = np.empty_like(out[part])
+        gathered_block(table, left[part], right.swap(), mirrored)
+        out[part] += mirrored * factors[1]
+
+    run_in_ranges(fill, len(left), rows_per_range(len(right)))
+
+
+def _is_plain_product(table: TermTable) -> bool:
+    """Whether there is one term, ``ac bd`` of one Gram matrix."""
+    return table.edge_gram.tolist() == [[0, -1, -1, 0]]
 
 
 def gathered_product(terms: TermTable, left: Pairs, right: Pairs, weights: Vector) -> Vector:

@@ -22,7 +22,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pairity.losses.loss import Vector
 from pairity.losses.piecewise import PiecewiseLinear
-from pairity.runtime.threads import ENTRIES_PER_CALL, stop_if_abandoned
+from pairity.operators._operator_loops import dot_rows
+from pairity.runtime.threads import ENTRIES_PER_CALL, run_in_ranges, stop_if_abandoned
 from pairity.solvers._smo_loops import pair_steps_on_block, single_steps_on_block
 from pairity.solvers.problem import (
     DRIFT,
@@ -34,17 +35,23 @@ from pairity.solvers.problem import (
     feasible_start,
     merits,
 )
+from pairity.solvers.rough_start import rough_start
 
 Matrix = NDArray[np.float64]
+Gram = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 Index = NDArray[np.intp]
 
 #: Working set at first, and at most when more variables than that are free; a Gram block takes 8
 #: times the square of this in bytes, the polish as much again.
-_WORKING_SET, LARGEST_SET = 4096, 16384
-#: Pairs up to which half of that is enough, and the share of it that free variables of the last
-#: one may take.
-_MANY_PAIRS, _KEPT_SHARE = 10_000, 0.8
+_WORKING_SET, LARGEST_SET = 8000, 16384
+#: Pairs from which on a rough start pays; room for free variables; which violations, in units of
+#: the tolerance, are candidates, and the share of a working set for the worst of them.
+_MANY_PAIRS, _ROOM, _NEARLY, _WORST_SHARE = 3000, 1.5, 0.3, 0.1
+#: Sets up to which, and tolerances below which, kernel values are in double precision.
+_SMALL_SET, _FINE = 2048, 1e-5
+#: Entries of a product with a block that one range of work covers.
+_ENTRIES_PER_RANGE = 2_000_000
 #: The inner solve goes on until its violation is this share of the outer one, for so many steps at
 #: most; it is exact from a violation of so many margins on.
 _INNER_SHARE, _MOST_INNER_STEPS, _CLOSE = 0.1, 200_000, 0.3
@@ -62,19 +69,20 @@ _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
 _MOST_POLISH_ROUNDS, _JITTER, _ROUNDING = 25, 1e-12, 1e-10
 
 
-def _choose(merit: Vector, free: Mask, previous: Index, size: int) -> Index:
-    """The worst violators, and from the previous set the variables between their bounds."""
-    kept = previous[free[previous]]
-    most = int(_KEPT_SHARE * size)
-    if len(kept) > most:
-        kept = kept[np.argsort(-merit[kept], kind="stable")[:most]]
-    rest = merit.copy()
-    rest[kept] = -np.inf
-    n_new = min(size - len(kept), int(np.count_nonzero(rest > 0)))
-    if n_new <= 0:
-        return np.sort(kept)
-    worst = np.argpartition(-rest, n_new - 1)[:n_new]
-    return np.sort(np.concatenate([kept, worst]))
+def _choose(
+    merit: Vector, free: Mask, size: int, tol: float, generator: np.random.Generator
+) -> Index:
+    """Variables between their bounds, and violators: the worst ones, the others at random.
+
+    The worst violators share one direction: a set of them alone takes a long way round.
+    """
+    candidates = np.flatnonzero(free | (merit > _NEARLY * tol))
+    if len(candidates) <= size:
+        return candidates
+    n_worst = int(_WORST_SHARE * size)
+    order = np.argpartition(-merit[candidates], n_worst)
+    rest = generator.permutation(order[n_worst:])[: size - n_worst]
+    return np.sort(candidates[np.concatenate([order[:n_worst], rest])])
 
 
 def solve_chunking(
@@ -84,6 +92,8 @@ def solve_chunking(
     largest_set: int = LARGEST_SET,
 ) -> Solution:
     """Minimise the dual to a KKT violation of at most ``options.tol``."""
+    if start is None and len(problem) > _MANY_PAIRS:
+        start = rough_start(problem, options.budget)
     run = _Run(problem, options, feasible_start(problem, start), largest_set)
     reason = run.iterate()
     return Solution(run.theta, run.n_iter, reason == REACHED, reason)
@@ -97,10 +107,10 @@ class _Run:
     ) -> None:
         self.problem, self.options = problem, options
         self.theta, self.largest_set = theta, largest_set
-        many = len(theta) > _MANY_PAIRS
-        self.working_set = min(_WORKING_SET if many else _WORKING_SET // 2, largest_set)
+        self.working_set = min(_WORKING_SET, largest_set)
         self.chosen = np.zeros(0, dtype=np.intp)
-        self._memory = np.zeros(0)
+        self.generator = np.random.default_rng(0)
+        self._memory: Gram = np.zeros(0)
         self.patient = True  # steps that had to be polished once will have to be again
         self.n_iter = self.n_rounds = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
@@ -162,22 +172,18 @@ class _Run:
         """Choose a working set, solve on it, update all decision values; False without a set."""
         theta, operator = self.theta, self.problem.operator
         free = self.problem.loss.is_free(theta)
-        if np.count_nonzero(free) > _KEPT_SHARE * self.working_set:
-            self.working_set = min(2 * self.working_set, self.largest_set)
-        self.chosen = chosen = _choose(merit, free, self.chosen, self.working_set)
+        wanted = int(_ROOM * np.count_nonzero(free))
+        self.working_set = min(max(self.working_set, wanted), self.largest_set)
+        tol = self.options.tol
+        self.chosen = chosen = _choose(merit, free, self.working_set, tol, self.generator)
         size = len(chosen)
         if not size:
             return False
-        tol = self.options.tol
         if self.extra_rounds:
             tol = 1e-3 * tol
         else:
             tol = 0.9 * tol if size == len(theta) else max(_INNER_SHARE * violation, 0.5 * tol)
-        if self._memory.size < size * size:  # used again from round to round
-            self._memory = np.zeros(0)  # goes before the next one comes
-            self._memory = np.empty(size * size)
-        block = self._memory[: size * size].reshape(size, size)
-        inside, steps = self._solve_inside(operator.block(chosen, chosen, out=block), tol)
+        inside, steps = self._solve_inside(self._gram(chosen), tol)
         change = np.zeros(len(theta))
         change[chosen] = inside - theta[chosen]
         theta[chosen] = inside
@@ -187,7 +193,22 @@ class _Run:
         self.n_rounds += 1
         return True
 
-    def _solve_inside(self, gram: Matrix, tol: float) -> tuple[Vector, int]:
+    def _gram(self, chosen: Index) -> Gram:
+        """Kernel values of the working set, in memory that is used again from round to round.
+
+        Large ones are in single precision: what that loses, the next product sets right.
+        """
+        size = len(chosen)
+        fine = size <= _SMALL_SET or self.options.tol < _FINE
+        dtype = np.dtype(np.float64 if fine else np.float32)
+        if self._memory.size < size * size or self._memory.dtype != dtype:
+            self._memory = np.zeros(0)  # goes before the next one comes
+            self._memory = np.empty(size * size, dtype=dtype)
+        block = self._memory[: size * size].reshape(size, size)
+        self.problem.operator.square(chosen, block)
+        return block
+
+    def _solve_inside(self, gram: Gram, tol: float) -> tuple[Vector, int]:
         """Dual variables of the working set, all others fixed, and the steps it took.
 
         Steps of SMO first; where they take long, the active sets are by then nearly known and one
@@ -195,7 +216,7 @@ class _Run:
         """
         loss, most = self.problem.loss.take(self.chosen), self.options.max_iter
         inside, values = self.theta[self.chosen], self.values[self.chosen]
-        outside = values - gram @ inside
+        outside = values - times(gram, inside)
         # far from the optimum a rough solve is enough; where rough is all there will be, it is not
         far = tol > _INNER_SHARE * _CLOSE * loss.scale and not self.options.rough
         n, n_free = len(inside), int(np.count_nonzero(loss.is_free(inside)))
@@ -219,6 +240,17 @@ class _Run:
         return inside, total
 
 
+def times(gram: Gram, vector: Vector) -> Vector:
+    """``gram vector``, added up in double precision on both cores."""
+    out = np.empty(len(gram))
+
+    def multiply(start: int, stop: int) -> None:
+        dot_rows(out[start:stop], gram[start:stop], vector)
+
+    run_in_ranges(multiply, len(out), max(1, _ENTRIES_PER_RANGE // max(1, len(vector))))
+    return out
+
+
 def _take_steps(take: Callable[[int], tuple[int, bool]], n: int, allowed: int) -> tuple[int, bool]:
     """Steps of SMO, a fraction of a second a call; how many, and whether they ended."""
     most = max(1, ENTRIES_PER_CALL // max(1, n))
@@ -237,7 +269,7 @@ def _take_steps(take: Callable[[int], tuple[int, bool]], n: int, allowed: int) -
 class Block:
     """Part of a problem: ``values = gram theta + outside``, and the losses of its rows."""
 
-    gram: Matrix
+    gram: Gram
     outside: Vector
     loss: PiecewiseLinear
     total: float | None  # what the sum of theta must be; None where there is no bias
@@ -251,7 +283,7 @@ class _FreeSystem:
     a Schur complement of size |R| + |A|.
     """
 
-    def __init__(self, gram: Matrix) -> None:
+    def __init__(self, gram: Gram) -> None:
         self._gram = gram
         self._jitter = _JITTER * max(float(gram.diagonal().mean()), 1e-300)
         self._base = np.zeros(0, dtype=np.intp)
@@ -265,7 +297,7 @@ class _FreeSystem:
         if self._factor is None or changed > max(32, len(self._base) // 8):
             self._base, changed = np.flatnonzero(free), 0
             self._factor = None  # goes before the next one comes
-            inside = self._gram[np.ix_(self._base, self._base)]
+            inside = self._gram[np.ix_(self._base, self._base)].astype(np.float64)
             inside[np.diag_indices(len(inside))] += self._jitter
             # LAPACK takes columns: a matrix stored by rows would be copied
             self._factor = cho_factor(inside.T, lower=True, overwrite_a=True, check_finite=False)
@@ -348,7 +380,7 @@ def polish(block: Block, theta: Vector) -> Vector | None:
             candidate, bias = _solve_free(block, system, sides)
         except LinAlgError:
             return None
-        moved = sides.moved(loss, candidate, block.gram @ candidate + block.outside + bias)
+        moved = sides.moved(loss, candidate, times(block.gram, candidate) + block.outside + bias)
         if moved is None:
             return np.clip(candidate, loss.low, loss.high)
         sides = moved
@@ -361,7 +393,7 @@ def _solve_free(block: Block, system: _FreeSystem, sides: _Sides) -> tuple[Vecto
     if not free.any():
         return fixed, 0.0
     rests = np.where(sides.in_lower, loss.below, loss.above)
-    right = rests - block.outside - block.gram @ fixed
+    right = rests - block.outside - times(block.gram, fixed)
     solution, border = system.solve(free, np.column_stack([right, np.ones(len(right))])).T
     bias = 0.0
     if block.total is not None:

@@ -26,6 +26,7 @@ from pairity.kernels.standardized import fitted_kernel
 from pairity.losses.loss import Loss, Vector
 from pairity.pairs.parity import Parity
 from pairity.runtime.progress import say
+from pairity.runtime.threads import one_blas_thread
 from pairity.solvers.certificate import Certificate, certify
 from pairity.solvers.choices import SMO, LowRank, Solver
 from pairity.solvers.plan import Solve, solve
@@ -87,7 +88,8 @@ def fit(
     data: TrainingData, loss: Loss, kernel: Any, how: HowToFit, start: Vector | None = None
 ) -> Fitted:
     """Fit a kernel machine: ``loss`` has one entry for each row of ``data``, with weights C."""
-    return fit_prepared(prepare(data, loss, kernel, how), how, start)
+    with one_blas_thread():
+        return fit_prepared(prepare(data, loss, kernel, how), how, start)
 
 
 def prepare(
