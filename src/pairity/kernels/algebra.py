@@ -66,6 +66,10 @@ class Kernel(BaseEstimator):
         """The rows that the kernel compares in the end, which differ where it rescales features."""
         return table
 
+    def exponent(self, features: Features) -> Features | None:
+        """Rows phi with ``k(x, z) = exp(-|phi(x) - phi(z)|^2)``, where there are such."""
+        return None
+
     def explicit(self, features: Features) -> Features | None:
         """Rows whose inner products are this kernel of features, where they are few; or None."""
         return None

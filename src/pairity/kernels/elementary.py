@@ -186,6 +186,10 @@ class Gaussian(Kernel):
         """Gaussian of ``x_i - z_j``."""
         return self._profile(squared_distances(left, right))
 
+    def exponent(self, features: Features) -> Features | None:
+        """``x / (sigma sqrt(2))``."""
+        return features * (0.5**0.5 / float(self.sigma))
+
     def paired(self, left: Features, right: Features) -> Matrix:
         """Gaussian of ``x_i - z_i``."""
         return self._profile(paired_squared_distances(left, right))

@@ -93,6 +93,10 @@ class OnRescaled(Kernel):
         """Rescaled rows, as the kernel compares them."""
         return self.kernel.compared(self.rescale(table))
 
+    def exponent(self, features: Features) -> Features | None:
+        """Those of the kernel, from rescaled rows."""
+        return self.kernel.exponent(self.rescale(features))
+
     def explicit(self, features: Features) -> Features | None:
         """Those of the kernel, from rescaled rows."""
         return self.kernel.explicit(self.rescale(features))

@@ -13,6 +13,7 @@ from pairity.kernels.algebra import Kernel
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.terms import gram_megabytes
+from pairity.operators.tiles import Tiles, exponentials
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.memory import Budget
@@ -21,6 +22,8 @@ from pairity.runtime.memory import Budget
 _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1
 #: Pairs of a square, at least and at most.
 _FEWEST, _MOST = 64, 1024
+#: Pairs up to which object Gram matrices cost nothing.
+_FEW = 500
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
 
@@ -28,9 +31,17 @@ _MOST_PAIRS = 20_000
 def operator_within(
     kernel: Kernel, left: Pairs, budget: Budget, right: Pairs | None = None
 ) -> KernelOperator:
-    """The kernel between pairs, through all objects at once where that fits."""
+    """The kernel between pairs: through all objects at once where that fits and pays."""
     needed = gram_megabytes(kernel, left, right)
-    if needed <= budget.share(_GRAMS_SHARE).megabytes:
+    fits = needed <= budget.share(_GRAMS_SHARE).megabytes
+    if fits and not _objects_are_rare(left, right):
+        operator = PairOperator(kernel, left, right)
+        if not operator.evaluates_group_kernels:
+            return operator
+    terms = exponentials(kernel, left, left if right is None else right)
+    if terms is not None:
+        return Tiles(kernel, left, terms, right)
+    if fits:
         return PairOperator(kernel, left, right)
     n = max(len(left), 0 if right is None else len(right))
     if n > _MOST_PAIRS:
@@ -41,6 +52,12 @@ def operator_within(
             " Gram matrix: kernel=Nystroem(kernel, 256)",
         )
     return Blockwise(kernel, left, budget, right)
+
+
+def _objects_are_rare(left: Pairs, right: Pairs | None) -> bool:
+    """Whether there are more entries between objects than between pairs."""
+    sides = (left, left if right is None else right)
+    return all(_FEW < len(side) < side.n_objects for side in sides)
 
 
 class Blockwise(KernelOperator):

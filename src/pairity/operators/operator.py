@@ -33,6 +33,8 @@ class KernelOperator:
 
     #: Whether products cost so much that a whole matrix is worth its memory.
     is_costly: bool
+    #: Whether :meth:`rough_product` is quicker than :meth:`product`.
+    has_rough_products = False
 
     def __init__(self, kernel: Kernel, left: Pairs, right: Pairs | None = None) -> None:
         self.kernel, self.left = kernel, left
@@ -81,6 +83,10 @@ class KernelOperator:
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector, shape (n_left,)."""
         raise NotImplementedError
+
+    def rough_product(self, vector: Vector) -> Vector:
+        """The same, in less than double precision where that is quicker."""
+        return self.product(vector)
 
     def precise_product(self, rows: Places, vector: Vector) -> NDArray[np.longdouble]:
         """Some entries of matrix times vector, from the features, in extended precision."""

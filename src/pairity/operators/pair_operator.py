@@ -122,6 +122,11 @@ class PairOperator(KernelOperator):
         return any(group.opaque for group in groups) or len(groups) > 1
 
     @property
+    def evaluates_group_kernels(self) -> bool:
+        """Whether kernels of group features are evaluated for every entry."""
+        return any(group.opaque for group in self._groups or [])
+
+    @property
     def object_megabytes(self) -> float:
         """What products through objects take."""
         features = sum(group.megabytes for group in self._groups or [])

@@ -63,7 +63,7 @@ def explicit_features(factors: Factors, pairs: Pairs) -> Matrix | None:
         power = _power(factor)
         if power is None:
             return None
-        table = as_dense(factor.kernel.compared(_table(factor, pairs)))
+        table = as_dense(factor.kernel.compared(group_table(factor, pairs)))
         if features.shape[1] * table.shape[1] ** power > _MOST_COLUMNS:
             return None
         for _ in range(power):
@@ -83,13 +83,13 @@ def factor_values(factors: Factors, left: Pairs, right: Pairs) -> Matrix:
     """Product of the factors between all left and right pairs."""
     product = np.ones((len(left), len(right)))
     for factor in factors:
-        rows = _table(factor, left.swap() if factor.left_swapped else left)
-        columns = _table(factor, right.swap() if factor.right_swapped else right)
+        rows = group_table(factor, left.swap() if factor.left_swapped else left)
+        columns = group_table(factor, right.swap() if factor.right_swapped else right)
         product *= factor.kernel.on_features(rows, columns)
     return product
 
 
-def _table(factor: Factor, pairs: Pairs) -> Matrix:
+def group_table(factor: Factor, pairs: Pairs) -> Matrix:
     """The features that a factor compares."""
     if factor.role == "derived":
         return derived_table(pairs, factor.parts, factor.scaling)
@@ -250,7 +250,7 @@ def _few_features(factors: Factors, left: Pairs, right: Pairs) -> _GroupFeatures
     def tables(pairs: Pairs, swaps: Swaps) -> list[Matrix]:
         sides = {swapped: pairs.swap() if swapped else pairs for swapped in set(swaps)}
         return [
-            as_dense(_table(factor, sides[swapped]))
+            as_dense(group_table(factor, sides[swapped]))
             for factor, swapped in zip(factors, swaps, strict=True)
         ]
 

@@ -46,10 +46,16 @@ Index = NDArray[np.intp]
 #: times the square of this in bytes, the polish as much again.
 _WORKING_SET, LARGEST_SET = 8000, 16384
 #: Pairs from which on a rough start pays; room for free variables; which violations, in units of
-#: the tolerance, are candidates, and the share of a working set for the worst of them.
-_MANY_PAIRS, _ROOM, _NEARLY, _WORST_SHARE = 3000, 1.5, 0.3, 0.1
+#: the tolerance, are candidates; the share of a working set for the worst of them, and their number
+#: at least.
+_MANY_PAIRS, _ROOM, _NEARLY, _WORST_SHARE, _LEAST_WORST = 3000, 1.5, 0.3, 0.1, 8
+#: Share of the least violation so far above which a round was slow, and slow rounds after which
+#: the working set is doubled.
+_SLOW, _PATIENCE = 0.5, 3
 #: Sets up to which, and tolerances below which, kernel values are in double precision.
 _SMALL_SET, _FINE = 2048, 1e-5
+#: Decision values that are evaluated again before rough ones are believed.
+_ROWS_TO_CHECK = 64
 #: Entries of a product with a block that one range of work covers.
 _ENTRIES_PER_RANGE = 2_000_000
 #: The inner solve goes on until its violation is this share of the outer one, for so many steps at
@@ -67,6 +73,8 @@ _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
 #: Rounds of a polish, what is added to a diagonal of 1 there, and differences that are rounding,
 #: relative to the size of targets or of variables.
 _MOST_POLISH_ROUNDS, _JITTER, _ROUNDING = 25, 1e-12, 1e-10
+#: Share of the sizes of the variables by which a polish may move their sum.
+_SUM_ROUNDING = 1e-12
 
 
 def _choose(
@@ -79,8 +87,8 @@ def _choose(
     candidates = np.flatnonzero(free | (merit > _NEARLY * tol))
     if len(candidates) <= size:
         return candidates
-    n_worst = int(_WORST_SHARE * size)
-    order = np.argpartition(-merit[candidates], n_worst)
+    n_worst = min(size, max(_LEAST_WORST, int(_WORST_SHARE * size)))
+    order = np.argpartition(-merit[candidates], n_worst - 1)
     rest = generator.permutation(order[n_worst:])[: size - n_worst]
     return np.sort(candidates[np.concatenate([order[:n_worst], rest])])
 
@@ -114,12 +122,23 @@ class _Run:
         self.patient = True  # steps that had to be polished once will have to be again
         self.n_iter = self.n_rounds = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
-        self._refresh()
+        self.best_violation, self.slow_rounds = np.inf, 0
+        self.values = problem.operator.rough_product(theta)
+        self.fresh = not problem.operator.has_rough_products
 
     def _refresh(self) -> None:
         """Decision values from scratch: one full product."""
         self.values = self.problem.operator.product(self.theta)
         self.fresh = True
+
+    def _is_exact(self) -> bool:
+        """Whether some of the decision values, evaluated again, are what they are taken to be."""
+        operator, used = self.problem.operator, np.flatnonzero(self.theta)
+        if self.fresh or not operator.has_rough_products:
+            return self.fresh or self.options.tol >= DRIFT
+        rows = self.generator.permutation(len(self.theta))[:_ROWS_TO_CHECK]
+        values = operator.block(rows, used) @ self.theta[used]
+        return float(np.abs(values - self.values[rows]).max()) <= 0.02 * self.options.tol
 
     def iterate(self) -> str:
         """Rounds until the tolerance is reached, or a reason why not."""
@@ -129,7 +148,7 @@ class _Run:
             if options.report is not None:
                 options.report(f"chunking, step {self.n_iter}", violation)
             if violation <= options.tol:
-                if not self.fresh and options.tol < DRIFT:
+                if not self._is_exact():
                     self._refresh()
                     continue
                 fair = options.rough or relative_gap <= _FAIR_GAP
@@ -173,6 +192,11 @@ class _Run:
         theta, operator = self.theta, self.problem.operator
         free = self.problem.loss.is_free(theta)
         wanted = int(_ROOM * np.count_nonzero(free))
+        if violation > _SLOW * self.best_violation:
+            self.slow_rounds += 1
+            if self.slow_rounds % _PATIENCE == 0:
+                wanted = max(wanted, 2 * self.working_set)
+        self.best_violation = min(violation, self.best_violation)
         self.working_set = min(max(self.working_set, wanted), self.largest_set)
         tol = self.options.tol
         self.chosen = chosen = _choose(merit, free, self.working_set, tol, self.generator)
@@ -187,7 +211,8 @@ class _Run:
         change = np.zeros(len(theta))
         change[chosen] = inside - theta[chosen]
         theta[chosen] = inside
-        self.values += operator.product(change)
+        fine = self.options.tol < _FINE
+        self.values += operator.product(change) if fine else operator.rough_product(change)
         self.fresh = False
         self.n_iter += max(1, steps)
         self.n_rounds += 1
@@ -382,9 +407,17 @@ def polish(block: Block, theta: Vector) -> Vector | None:
             return None
         moved = sides.moved(loss, candidate, times(block.gram, candidate) + block.outside + bias)
         if moved is None:
-            return np.clip(candidate, loss.low, loss.high)
+            theta = np.clip(candidate, loss.low, loss.high)
+            return theta if _keeps_the_sum(block, theta) else None
         sides = moved
     return None
+
+
+def _keeps_the_sum(block: Block, theta: Vector) -> bool:
+    """Whether the sum is what it must be: of a singular matrix rounding may have moved it."""
+    if block.total is None:
+        return True
+    return abs(float(theta.sum()) - block.total) <= _SUM_ROUNDING * float(np.abs(theta).sum())
 
 
 def _solve_free(block: Block, system: _FreeSystem, sides: _Sides) -> tuple[Vector, float]:
