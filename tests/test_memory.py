@@ -15,7 +15,7 @@ from pairity import PairRidge, PairRidgeCV, Pairs, PairSVC
 from pairity.estimators.unwrap import limit_of
 from pairity.exceptions import PairityWarning
 from pairity.inspection import rank_objects
-from pairity.kernels import Additive, Gaussian, MetricLearning, Product
+from pairity.kernels import Additive, Gaussian, Linear, MetricLearning, Product
 from pairity.losses import hinge
 from pairity.model_selection import search
 from pairity.model_selection.families import kernel_columns, plan_landmarks
@@ -123,7 +123,7 @@ def test_single_precision_is_widened_some_rows_at_a_time():
     assert peak_of(lambda: rounded.product(vector)) < 0.3 * rounded.megabytes
 
 
-@pytest.mark.parametrize("kernel", [SUM, MetricLearning(Gaussian(1.1))], ids=str)
+@pytest.mark.parametrize("kernel", [SUM + Linear(), MetricLearning(Gaussian(1.1))], ids=str)
 def test_blocks_are_those_of_all_objects(kernel, monkeypatch):
     monkeypatch.setattr("pairity.operators.blockwise._FEWEST", 4)
     pairs = cases.distinct_pairs(3, n=23, m=30)

@@ -322,7 +322,7 @@ class _FreeSystem:
         if self._factor is None or changed > max(32, len(self._base) // 8):
             self._base, changed = np.flatnonzero(free), 0
             self._factor = None  # goes before the next one comes
-            inside = self._gram[np.ix_(self._base, self._base)].astype(np.float64)
+            inside = self._gram[np.ix_(self._base, self._base)].astype(np.float64, copy=False)
             inside[np.diag_indices(len(inside))] += self._jitter
             # LAPACK takes columns: a matrix stored by rows would be copied
             self._factor = cho_factor(inside.T, lower=True, overwrite_a=True, check_finite=False)

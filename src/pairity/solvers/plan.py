@@ -41,9 +41,9 @@ _STRONG = 1e6
 _FEW_PAIRS = 2500
 #: Matrices of the size of the grid that splitting holds, in units of double precision.
 _GRID_MATRICES = 22.0
-#: Vectors over all pairs that a solver holds, and squares of the working set: its Gram block and a
-#: polish of it.
-_VECTORS, _SQUARES = 12.0, 3.0
+#: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
+#: its Gram block, in single precision where it is large, and a polish of its free variables.
+_VECTORS, _SQUARES = 12.0, 2.0
 
 
 @dataclass(frozen=True)

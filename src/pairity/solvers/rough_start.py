@@ -26,8 +26,8 @@ from pairity.runtime.memory import Budget
 from pairity.runtime.threads import run_in_ranges, stop_if_abandoned
 from pairity.solvers.problem import Problem, balanced
 
-#: Features, and the share of the memory for them.
-_FEATURES, _SHARE = 400, 0.25
+#: Features, as few as are worth it, the share of the memory for them, and their tables in it.
+_FEATURES, _FEWEST_FEATURES, _SHARE, _TABLES = 400, 20, 0.25, 1.5
 #: Width that is added to all, relative to the diagonal and to the targets, over the bounds.
 _WIDTH, _WIDEST = 0.05, 0.2
 #: Steps of Newton's method, decrease in units of the objective that ends them, shortest step.
@@ -41,8 +41,12 @@ _ENTRIES_PER_RANGE = 2_000_000
 
 
 def rough_start(problem: Problem, budget: Budget) -> Vector:
-    """Feasible dual variables near the optimum."""
-    modes = leading_modes(problem.operator, _FEATURES, budget.share(_SHARE))
+    """Feasible dual variables near the optimum; zeros where memory is short of features."""
+    share = budget.share(_SHARE)
+    n_features = int(min(_FEATURES, share.columns(len(problem), copies=_TABLES, itemsize=4)))
+    if n_features < _FEWEST_FEATURES:
+        return np.zeros(len(problem))
+    modes = leading_modes(problem.operator, n_features, share)
     diagonal = problem.operator.diagonal()
     envelope = _Envelope.of(problem, modes.table(), diagonal)
     point = envelope.minimised(envelope.first_weights())

@@ -1,0 +1,153 @@
+"""Group kernels by few features, tiles of exponentials: equal to the formula entry by entry."""
+
+import numpy as np
+import pytest
+
+from pairity import Pairs, PairSVC
+from pairity.kernels import Additive, Gaussian, Linear, Product, Standardized
+from pairity.kernels.classes import project
+from pairity.operators import few_features, terms
+from pairity.operators.blockwise import Blockwise, operator_within
+from pairity.operators.pair_operator import PairOperator
+from pairity.operators.tiles import Tiles, exponentials
+from pairity.pairs.parity import Parity
+from pairity.runtime.memory import Budget
+from pairity.solvers.chunking import times
+
+BOTH = [Parity.EVEN, Parity.ODD]
+KERNELS = [
+    Gaussian(1.3),
+    Product(Gaussian(0.8)),
+    0.5 * Gaussian(2.0) + 0.25 * Additive(Gaussian(1.1)),
+]
+
+
+def grouped_pairs(n, m=9, signs=False, seed=0):
+    """Pairs with one symmetric and one antisymmetric feature, the latter -1 or +1 if told so."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(m, size=n)
+    second = (first + rng.integers(1, m, size=n)) % m
+    even, odd = rng.normal(size=(n, 1)), rng.normal(size=(n, 1))
+    return Pairs(rng.normal(size=(m, 3)), first, second, even, np.sign(odd) if signs else odd)
+
+
+def once_only(n, seed=0):
+    rng = np.random.default_rng(seed)
+    return Pairs(rng.normal(size=(2 * n, 4)), np.arange(n), np.arange(n, 2 * n))
+
+
+@pytest.fixture
+def features_always(monkeypatch):
+    """Features of group kernels for small tables too."""
+    monkeypatch.setattr(terms, "_FEW_ENTRIES", 0)
+
+
+@pytest.mark.usefixtures("features_always")
+@pytest.mark.parametrize("signs", [True, False])
+@pytest.mark.parametrize("parity", BOTH)
+def test_group_kernels_by_few_features(parity, signs):
+    pairs, new = grouped_pairs(120, signs=signs), grouped_pairs(40, signs=signs, seed=1)
+    kernel = project(Gaussian(1.3), parity, pairs)
+    vector = np.random.default_rng(2).normal(size=len(pairs))
+    for left in (pairs, new):
+        operator = PairOperator(kernel, left, pairs if left is new else None)
+        (group,) = operator._groups  # both orders of the right pair in one
+        assert group.crossed is not None
+        assert not group.opaque
+        assert group.n_columns < 2 * len(pairs)
+        gram = kernel.gram(left, pairs)
+        np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-12)
+        wanted = gram @ vector, kernel.gram(left.swap(), pairs) @ vector
+        values = operator.products(vector, mirrored=True)
+        np.testing.assert_allclose(values, wanted, atol=1e-11)
+
+
+@pytest.mark.usefixtures("features_always")
+def test_features_serve_the_swapped_pairs_too():
+    """An odd feature that is always +1 (home first) is -1 in the other order."""
+    pairs = grouped_pairs(60)
+    home = pairs.with_features(pairs.objects, pairs.symmetric, np.ones((60, 1)))
+    kernel = project(Gaussian(1.0), Parity.ODD, home)
+    operator = PairOperator(kernel, home)
+    gram = kernel.gram(home, home)
+    np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-12)
+
+
+@pytest.mark.usefixtures("features_always")
+def test_many_features_are_left_to_the_formula(monkeypatch):
+    monkeypatch.setattr(few_features, "_MOST_FEATURES", 5)
+    operator = PairOperator(
+        project(Gaussian(0.3), Parity.ODD, grouped_pairs(80)), grouped_pairs(80)
+    )
+    assert operator.evaluates_group_kernels
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+@pytest.mark.parametrize("parity", BOTH)
+def test_tiles_are_the_formula(parity, kernel):
+    for pairs in (once_only(90), grouped_pairs(90)):
+        projected = project(kernel, parity, pairs)
+        operator = Tiles(projected, pairs, exponentials(projected, pairs, pairs))
+        gram = projected.gram(pairs, pairs)
+        vector = np.random.default_rng(2).normal(size=len(pairs)) * (np.arange(len(pairs)) % 3 > 0)
+        np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-13)
+        np.testing.assert_allclose(operator.product(vector), gram @ vector, atol=1e-12)
+        np.testing.assert_allclose(operator.rough_product(vector), gram @ vector, atol=1e-4)
+        some, out = np.array([3, 4, 60]), np.empty((3, 3), dtype=np.float32)
+        operator.square(some, out)
+        np.testing.assert_allclose(out, gram[np.ix_(some, some)], atol=1e-5)
+        assert np.array_equal(out, out.T)
+
+
+def test_features_far_from_the_origin_lose_little():
+    pairs = once_only(50)
+    far = pairs.with_features(pairs.objects + 1e4, pairs.symmetric, pairs.antisymmetric)
+    kernel = project(Gaussian(1.0), Parity.ODD, far)
+    tiles = Tiles(kernel, far, exponentials(kernel, far, far))
+    near = project(Gaussian(1.0), Parity.ODD, pairs).gram(pairs, pairs)
+    np.testing.assert_allclose(tiles.block(slice(None), slice(None)), near, atol=1e-10)
+
+
+def test_kernels_that_are_no_exponentials():
+    pairs = once_only(10)
+    for kernel in (Linear(), Gaussian(1.0) + Linear(), Standardized(Linear()).fitted_to(pairs)):
+        assert exponentials(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
+
+
+def test_which_operator_for_rare_objects(monkeypatch):
+    monkeypatch.setattr("pairity.operators.blockwise._FEW", 10)
+    pairs = once_only(40)
+    plenty = Budget(100.0)
+    assert type(operator_within(Gaussian(1.0), pairs, plenty)) is Tiles
+    assert (
+        type(operator_within(Gaussian(1.0), Pairs.complete(pairs.objects), plenty)) is PairOperator
+    )
+    assert type(operator_within(Gaussian(1.0), grouped_pairs(40), plenty)) is Tiles
+    assert type(operator_within(Linear(), pairs, plenty)) is PairOperator
+    assert type(operator_within(Product(Linear()), pairs, Budget(0.01))) is Blockwise
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_times_vectors(dtype):
+    rng = np.random.default_rng(0)
+    gram, vector = rng.normal(size=(30, 30)).astype(dtype), rng.normal(size=30)
+    np.testing.assert_allclose(times(gram, vector), gram.astype(float) @ vector, atol=1e-12)
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
+def test_fits_by_tiles_are_those_through_objects(monkeypatch, symmetry):
+    pairs = once_only(700)
+    a, b = pairs.objects[pairs.first], pairs.objects[pairs.second]
+    sign = 1.0 if symmetry == "symmetric" else -1.0
+    y = np.where(a[:, 0] + sign * b[:, 0] + a[:, 1] * b[:, 2] + sign * a[:, 2] * b[:, 1] > 0, 1, -1)
+    monkeypatch.setattr("pairity.solvers.chunking._MANY_PAIRS", 100)
+    tiles = PairSVC(symmetry, kernel=Gaussian(1.5), tol=1e-5).fit(pairs, y)
+    monkeypatch.setattr("pairity.operators.blockwise._FEW", 1000)
+    monkeypatch.setattr("pairity.solvers.chunking._MANY_PAIRS", 10**9)
+    objects = PairSVC(symmetry, kernel=Gaussian(1.5), tol=1e-5).fit(pairs, y)
+    assert tiles.certificate_.holds
+    assert objects.certificate_.holds
+    assert tiles.objective_ == pytest.approx(objects.objective_, rel=1e-6)
+    assert np.array_equal(
+        tiles.decision_function(pairs.swap()), sign * tiles.decision_function(pairs)
+    )
