@@ -45,7 +45,7 @@ class Loss:
         """Dual term ``h_i`` of each variable inside its bounds."""
         raise NotImplementedError
 
-    def prox(self, point: Vector, step: float) -> Vector:
+    def prox(self, point: Vector, step: float | Vector) -> Vector:
         """Minimiser of ``h_i(t) + (t - point_i)^2 / (2 step)``."""
         raise NotImplementedError
 

@@ -12,7 +12,7 @@ from scipy.special import expit, xlogy
 from pairity.losses.loss import Loss, Vector
 from pairity.pairs.arrays import Mask
 
-_BISECTIONS = 100
+_BISECTIONS, _SETTLED = 100, 1e-15
 #: A decision of this size has a loss below rounding.
 _CERTAIN = 40.0
 
@@ -69,19 +69,26 @@ class Logistic(_Weighted):
         """``d^2 loss / d f^2 = c p (1 - p)``."""
         return self.weights * expit(decisions) * expit(-decisions)
 
-    def prox(self, point: Vector, step: float) -> Vector:
+    def prox(self, point: Vector, step: float | Vector) -> Vector:
         """Minimiser of the dual term plus ``(t - point)^2 / (2 step)``.
 
-        With f the decision at which it rests, ``t = point + step f`` (Moreau): a bisection
-        between bounds that hold f, safe where Newton's method is not.
+        With f the decision at which it rests, ``t = point + step f`` (Moreau): Newton's method
+        between bounds that hold f, a bisection where it leaves them.
         """
         low, high = -point / step, (self.targets * self.weights - point) / step
         low, high = np.minimum(low, high), np.maximum(low, high)
+        decisions = 0.5 * (low + high)
         for _ in range(_BISECTIONS):
-            middle = 0.5 * (low + high)
-            too_large = point + step * middle > self.pull(middle)
-            low, high = np.where(too_large, low, middle), np.where(too_large, middle, high)
-        return self.pull(0.5 * (low + high))
+            excess = point + step * decisions - self.pull(decisions)
+            low, high = np.where(excess > 0, low, decisions), np.where(excess > 0, decisions, high)
+            moved = decisions - excess / (step + self.curvature(decisions))
+            inside = (moved > low) & (moved < high)
+            moved = np.where(inside, moved, 0.5 * (low + high))
+            settled = np.abs(moved - decisions) <= _SETTLED * (1.0 + np.abs(decisions))
+            decisions = moved
+            if settled.all():
+                break
+        return self.pull(decisions)
 
     def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
         """The bias that minimises the loss of ``values + bias``, twice.
@@ -135,7 +142,7 @@ class Squared(_Weighted):
         """``-y theta + theta^2 / (2c)``."""
         return theta * (0.5 * theta / self.weights - self.targets)
 
-    def prox(self, point: Vector, step: float) -> Vector:
+    def prox(self, point: Vector, step: float | Vector) -> Vector:
         """Minimiser of the dual term plus ``(t - point)^2 / (2 step)``."""
         return (point + step * self.targets) / (1.0 + step / self.weights)
 

@@ -42,6 +42,8 @@ _ROUNDING = 1e-14
 #: Iterations, or else a tolerance, from which on rounding may add up: the residual that the
 #: iteration keeps is then computed anew before it is believed.
 _MANY, _FINE = 50, 1e-6
+#: Tolerances from which on single precision is enough.
+_COARSE = 1e-4
 
 #: Called with the iteration, the relative residual and the solution so far; true stops.
 Watch = Callable[[int, float, Vector], bool]
@@ -130,11 +132,17 @@ class _Iterative:
     """
 
     def __init__(self, operator: KernelOperator, shift: Vector, modes: Modes) -> None:
-        self._apply = lambda vector: operator.product(vector) + shift * vector
+        self._operator, self._shift = operator, shift
         self._precondition: Callable[[Vector], Vector] = lambda vector: vector / shift
         if modes.n_modes:
             with suppress(LinAlgError):
                 self._precondition = _low_rank_inverse(shift, modes)
+
+    def _apply(self, vector: Vector, tol: float) -> Vector:
+        """The matrix times a vector; roughly where no more is asked for."""
+        operator = self._operator
+        product = operator.rough_product if tol >= _COARSE else operator.product
+        return product(vector) + self._shift * vector
 
     def solve(
         self,
@@ -147,7 +155,7 @@ class _Iterative:
         """Iterate until the residual is ``tol`` times the right side, or ``report`` returns true."""
         size = float(np.linalg.norm(right))
         solution = np.zeros_like(right) if start is None else start.copy()
-        residual = right.copy() if start is None else right - self._apply(solution)
+        residual = right.copy() if start is None else right - self._apply(solution, tol)
         relative = float(np.linalg.norm(residual)) / max(size, 1e-300)
         if size == 0.0 or relative <= tol:
             return Found(solution, 0, relative if size else 0.0)
@@ -156,7 +164,7 @@ class _Iterative:
         confirmed = np.inf
         for iteration in range(1, max_iter + 1):
             stop_if_abandoned()
-            image = self._apply(direction)
+            image = self._apply(direction, tol)
             step = merit / float(direction @ image)
             solution += step * direction
             residual = residual - step * image
@@ -165,7 +173,7 @@ class _Iterative:
             done, restart = stop or relative <= tol, False
             if done and not stop and (iteration > _MANY or tol < _FINE):
                 # start again from the true one, as long as that helps
-                residual = right - self._apply(solution)
+                residual = right - self._apply(solution, tol)
                 relative = float(np.linalg.norm(residual)) / size
                 restart = tol < relative <= 0.5 * confirmed
                 done, confirmed = not restart, relative

@@ -24,6 +24,7 @@ from pairity.runtime.memory import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
 from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, SomeLoss
+from pairity.solvers.rough_start import rough_start
 
 if TYPE_CHECKING:
     from pairity.solvers.linear_system import ShiftedSystems
@@ -164,7 +165,10 @@ def solve(
     if not isinstance(problem.loss, Squared):
         from pairity.solvers.newton import solve_newton
 
-        return solve_newton(problem, shifted_systems(problem, options), options, start)
+        systems = shifted_systems(problem, options)
+        if start is None and not systems.dense:
+            start = rough_start(problem, options.budget)
+        return solve_newton(problem, systems, options, start)
     way = plan_ridge(problem, solver, options)
     if options.say is not None:
         options.say(f"solver {way}: {len(problem)} pairs")

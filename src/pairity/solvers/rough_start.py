@@ -13,6 +13,7 @@ once that the kernel keeps apart: the diagonal is what makes the start a good on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,11 @@ from scipy.optimize import brentq
 
 from pairity.losses.loss import Vector
 from pairity.losses.piecewise import PiecewiseLinear
+from pairity.losses.smooth import Logistic
 from pairity.operators.modes import leading_modes
 from pairity.runtime.memory import Budget
 from pairity.runtime.threads import run_in_ranges, stop_if_abandoned
-from pairity.solvers.problem import Problem, balanced
+from pairity.solvers.problem import AnyProblem, balanced
 
 #: Features, as few as are worth it, the share of the memory for them, and their tables in it.
 _FEATURES, _FEWEST_FEATURES, _SHARE, _TABLES = 400, 20, 0.25, 1.5
@@ -34,13 +36,15 @@ _WIDTH, _WIDEST = 0.05, 0.2
 _MOST_STEPS, _ENOUGH, _SHORTEST = 25, 1e-4, 1e-6
 #: Rows for each feature that a first guess of the weights takes.
 _SAMPLE = 8
-#: How exactly the bias is found, in units of the targets.
-_BIAS_ACCURACY = 1e-3
+#: How exactly the bias is found, in units of the targets, and how far it is looked for.
+_BIAS_ACCURACY, _MOST_DOUBLINGS = 1e-3, 20
 #: Numbers of a table of features that one range of work covers.
 _ENTRIES_PER_RANGE = 2_000_000
 
+SmoothableProblem: TypeAlias = AnyProblem[PiecewiseLinear] | AnyProblem[Logistic]
 
-def rough_start(problem: Problem, budget: Budget) -> Vector:
+
+def rough_start(problem: SmoothableProblem, budget: Budget) -> Vector:
     """Feasible dual variables near the optimum; zeros where memory is short of features."""
     share = budget.share(_SHARE)
     n_features = int(min(_FEATURES, share.columns(len(problem), copies=_TABLES, itemsize=4)))
@@ -53,31 +57,39 @@ def rough_start(problem: Problem, budget: Budget) -> Vector:
     return balanced(problem, point.theta)
 
 
+def _unit(loss: PiecewiseLinear | Logistic) -> float:
+    """Size of decisions that matter."""
+    return loss.scale if isinstance(loss, PiecewiseLinear) else loss.unit
+
+
 @dataclass(frozen=True)
 class _Point:
     """Weights of the features, and what follows from them."""
 
     weights: Vector
+    values: Vector  # z w + bias
     theta: Vector
-    value: float
+    objective: float
 
 
 @dataclass(frozen=True)
 class _Envelope:
     """The smooth objective in the weights of the features."""
 
-    loss: PiecewiseLinear
+    loss: PiecewiseLinear | Logistic
     has_bias: bool
     table: NDArray[np.float32]  # (n, p)
     widths: Vector  # q
 
     @classmethod
-    def of(cls, problem: Problem, table: NDArray[np.float32], diagonal: Vector) -> _Envelope:
+    def of(
+        cls, problem: SmoothableProblem, table: NDArray[np.float32], diagonal: Vector
+    ) -> _Envelope:
         left = np.maximum(diagonal - np.einsum("np,np->n", table, table), 0.0)
         loss = problem.loss
-        bounds = (loss.high - loss.low)[loss.counted]
-        bound = float(np.median(bounds)) if len(bounds) else 1.0
-        rho = min(_WIDEST * loss.scale / bound, 0.5 * _WIDTH * float(diagonal.mean()))
+        bounds = loss.room(np.zeros(len(loss)), 1.0) + loss.room(np.zeros(len(loss)), -1.0)
+        bound = float(np.median(bounds[loss.counted])) if loss.counted.any() else 1.0
+        rho = min(_WIDEST * _unit(loss) / bound, 0.5 * _WIDTH * float(diagonal.mean()))
         widths = left + max(rho, 1e-12 * float(diagonal.max(initial=1.0)))
         return cls(loss, problem.has_bias, table, widths)
 
@@ -101,23 +113,24 @@ class _Envelope:
             values += self._bias(values)
         theta, loss = self._theta(values), self.loss
         terms = loss.conjugate(theta) + theta * (0.5 * self.widths * theta + values)
-        return _Point(weights, theta, 0.5 * float(weights @ weights) - float(terms.sum()))
+        return _Point(weights, values, theta, 0.5 * float(weights @ weights) - float(terms.sum()))
 
     def _theta(self, values: Vector) -> Vector:
         return self.loss.prox(-values / self.widths, 1.0 / self.widths)
 
     def _bias(self, values: Vector) -> float:
         """Where the sum of the dual variables, which falls with the bias, is 0."""
-        loss = self.loss
-        reach = self.widths * np.maximum(loss.high, -loss.low)
-        low = float(np.min(loss.above - values - reach))
-        high = float(np.max(loss.below - values + reach))
-        if not (self._theta(values + low).sum() > 0.0 > self._theta(values + high).sum()):
-            return 0.0
-        accuracy = _BIAS_ACCURACY * loss.scale
-        return float(
-            brentq(lambda bias: self._theta(values + bias).sum(), low, high, xtol=accuracy)
-        )
+
+        def surplus(bias: float) -> float:
+            return float(self._theta(values + bias).sum())
+
+        at_zero, unit = surplus(0.0), _unit(self.loss)
+        direction = unit if at_zero > 0.0 else -unit
+        for doublings in range(_MOST_DOUBLINGS):
+            far = direction * 2.0**doublings
+            if surplus(far) * at_zero < 0.0:
+                return float(brentq(surplus, 0.0, far, xtol=_BIAS_ACCURACY * unit))
+        return 0.0
 
     def _times(self, weights: Vector) -> Vector:
         narrow, out = weights.astype(np.float32), np.empty(len(self.table))
@@ -148,7 +161,7 @@ class _Envelope:
             if following is None:
                 break
             point = following
-            if not -slope > _ENOUGH * abs(point.value):
+            if not -slope > _ENOUGH * abs(point.objective):
                 break
         return point
 
@@ -158,9 +171,10 @@ class _Envelope:
         A bias that follows the weights takes its share off the Hessian.
         """
         n_features, step = self.table.shape[1], self._rows_per_range
-        free = np.flatnonzero(self.loss.is_free(point.theta))
+        slopes = self._slopes(point)
+        free = np.flatnonzero(slopes)
         narrow = point.theta.astype(np.float32)
-        roots = np.sqrt(1.0 / self.widths[free]).astype(np.float32)
+        roots = np.sqrt(slopes[free]).astype(np.float32)
         pulls = np.zeros((-(-len(narrow) // step), n_features))
         squares = np.zeros((-(-len(free) // step), n_features + 1, n_features + 1))
 
@@ -181,11 +195,18 @@ class _Envelope:
             curvature = curvature - np.outer(border, border) / corner
         return point.weights - pulls.sum(axis=0), curvature + np.eye(n_features)
 
+    def _slopes(self, point: _Point) -> Vector:
+        """By how much each dual variable falls when its value rises."""
+        if isinstance(self.loss, PiecewiseLinear):
+            return np.where(self.loss.is_free(point.theta), 1.0 / self.widths, 0.0)
+        curvature = self.loss.curvature(point.values + self.widths * point.theta)
+        return curvature / (1.0 + self.widths * curvature)
+
     def _shortened(self, point: _Point, step: Vector, slope: float) -> _Point | None:
         length = 1.0
         while length > _SHORTEST:
             following = self.at(point.weights + length * step)
-            if following.value <= point.value + 1e-4 * length * slope:
+            if following.objective <= point.objective + 1e-4 * length * slope:
                 return following
             length *= 0.5
         return None
