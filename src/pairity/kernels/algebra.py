@@ -23,8 +23,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
-from pairity.kernels.features import Features, Matrix, NamedObjects
-from pairity.pairs.distinct import joined
+from pairity.kernels.features import NamedObjects
+from pairity.pairs.arrays import Features, Matrix, joined
 from pairity.pairs.parity import Parity
 
 if TYPE_CHECKING:

@@ -17,11 +17,10 @@ import numpy as np
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.features import Features, Matrix, NamedObjects
+from pairity.kernels.features import NamedObjects
 from pairity.kernels.scaling import Scaling, derived_table
-from pairity.pairs.arrays import batches
+from pairity.pairs.arrays import Features, Matrix, as_dense, batches
 from pairity.pairs.data import Pairs
-from pairity.runtime.validation import as_dense
 
 #: Entries of a Gram matrix that the plain evaluation holds at a time, for each temporary.
 _BLOCK_ENTRIES = 500_000

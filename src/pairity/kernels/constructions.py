@@ -12,14 +12,9 @@ from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, Edges
 from pairity.kernels.expansion import is_order_invariant
-from pairity.kernels.features import (
-    Features,
-    Matrix,
-    inner_products,
-    paired_inner_products,
-    whole_power,
-)
+from pairity.kernels.features import inner_products, paired_inner_products, whole_power
 from pairity.kernels.scaling import with_both_signs
+from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 from pairity.runtime.validation import as_symmetric_matrix

@@ -17,8 +17,6 @@ from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms
 from pairity.kernels.features import (
-    Features,
-    Matrix,
     inner_products,
     is_long_power,
     monomial_features,
@@ -28,10 +26,10 @@ from pairity.kernels.features import (
     whole_power,
 )
 from pairity.kernels.scaling import median_distance, median_of_pairs
-from pairity.pairs.arrays import batches
+from pairity.pairs.arrays import Features, Matrix, as_dense, batches
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.validation import as_dense, as_symmetric_matrix, check_strength
+from pairity.runtime.validation import as_symmetric_matrix, check_strength
 
 #: Powers beyond this overflow for all but a few features.
 _HIGHEST_DEGREE = 1000

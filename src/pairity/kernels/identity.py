@@ -6,9 +6,8 @@ import numpy as np
 
 from pairity.exceptions import KernelError
 from pairity.kernels.elementary import _ObjectKernel
-from pairity.kernels.features import Features, Matrix, NamedObjects
-from pairity.pairs.arrays import Places
-from pairity.pairs.distinct import distinct_rows, joined
+from pairity.kernels.features import NamedObjects
+from pairity.pairs.arrays import Features, Matrix, Places, distinct_rows, joined
 
 
 class Identity(_ObjectKernel):

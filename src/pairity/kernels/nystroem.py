@@ -19,10 +19,10 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, Edges, WrappedAtoms
 from pairity.kernels.elementary import Precomputed
 from pairity.kernels.expansion import Expansion, expand
-from pairity.kernels.features import Features, Matrix
 from pairity.kernels.landmarks import WAYS, FeatureError, LandmarkFeatures
 from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
 from pairity.kernels.standardized import OnRescaled
+from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.data import Pairs
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms
-from pairity.kernels.features import Features, Matrix
+from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.parity import Parity, impose
 
 

@@ -13,11 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from pairity.kernels.features import Features, squared_distances
-from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.kernels.features import squared_distances
+from pairity.pairs.arrays import Features, Matrix, Places, Vector, as_dense, distinct_rows
 from pairity.pairs.data import Pairs
-from pairity.pairs.distinct import distinct_rows
-from pairity.runtime.validation import as_dense
 
 SCALES = ("auto", "columns", "common")
 #: Spreads of columns further apart than this speak for different units.

@@ -27,9 +27,9 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, Edges, WrappedAtoms
 from pairity.kernels.constructions import projected
 from pairity.kernels.expansion import Factor, Monomial, expand
-from pairity.kernels.features import Features, Matrix, NamedObjects
+from pairity.kernels.features import NamedObjects
 from pairity.kernels.scaling import SCALES, Scaling, moments, rescaled
-from pairity.pairs.arrays import Vector
+from pairity.pairs.arrays import Features, Matrix, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.validation import check_choice

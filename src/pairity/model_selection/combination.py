@@ -34,7 +34,7 @@ from pairity.model_selection.landmark_ridge import Evaluation, LandmarkRidge, Ro
 from pairity.model_selection.scoring import Criterion
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import UNLIMITED, Budget, give_back
+from pairity.runtime.resources import UNLIMITED, Budget, give_back
 
 #: Pairs in whose kernel functions trial models are expanded.
 _LANDMARKS = 500

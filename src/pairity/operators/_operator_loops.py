@@ -9,7 +9,7 @@ Entrywise division in the eigenbasis of the grid.
 
 from __future__ import annotations
 
-from pairity.runtime.compiled import njit
+from pairity.runtime.resources import njit
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -31,7 +31,7 @@ from pairity.operators.products import BilinearSum, PairSums, sample_pairs
 from pairity.pairs.arrays import Matrix, Places, Vector, sums_at
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 
 #: Eigenvectors of the object Gram matrix that are looked at.
 _MOST_VECTORS = 320

@@ -33,10 +33,9 @@ from pairity.operators.terms import (
     multiply_by_factors,
     rows_per_range,
 )
-from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.pairs.arrays import Matrix, Places, Vector, as_dense, batches
 from pairity.pairs.data import Pairs
-from pairity.runtime.threads import run_in_ranges
-from pairity.runtime.validation import as_dense
+from pairity.runtime.resources import run_in_ranges
 
 #: Entries of a block that are added up or evaluated at a time.
 _ENTRIES_AT_A_TIME = 2_000_000

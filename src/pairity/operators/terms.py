@@ -21,11 +21,9 @@ from pairity.kernels.atoms import ObjectGrams
 from pairity.kernels.expansion import Expansion, Factor, Monomial, expand
 from pairity.kernels.scaling import derived_table
 from pairity.operators._operator_loops import dot_rows, gather_products, gather_rows
-from pairity.pairs.arrays import Matrix, Vector
+from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
-from pairity.runtime.memory import megabytes_of
-from pairity.runtime.threads import run_in_ranges
-from pairity.runtime.validation import as_dense
+from pairity.runtime.resources import megabytes_of, run_in_ranges
 
 #: More columns than this are not worth a product each.
 _MOST_COLUMNS = 64

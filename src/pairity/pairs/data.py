@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pairity.pairs.arrays import Features as ObjectTable
-from pairity.pairs.arrays import Mask, Matrix, Places, Vector
-from pairity.pairs.distinct import codes_of_ids, distinct_rows, joined
+from pairity.pairs.arrays import Mask, Matrix, Places, Vector, codes_of_ids, distinct_rows, joined
 from pairity.runtime.validation import (
     as_feature_table,
     as_group_features,

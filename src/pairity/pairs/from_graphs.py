@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.pairs.arrays import Matrix, Places, unordered_keys
-from pairity.runtime.validation import as_dense, check_choice
+from pairity.pairs.arrays import Matrix, Places, as_dense
+from pairity.pairs.parity import unordered_keys
+from pairity.runtime.validation import check_choice
 
 #: Relative difference up to which the values on a->b and b->a count as equal, or opposite.
 _AGREEMENT = 1e-9

@@ -29,11 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from pairity.pairs.arrays import Matrix, Places
+from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows
 from pairity.pairs.data import Pairs
-from pairity.pairs.distinct import distinct_rows
-from pairity.runtime.memory import available_megabytes
-from pairity.runtime.validation import as_dense
+from pairity.runtime.resources import available_megabytes
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,6 @@ def as_feature_table(
     return np.ascontiguousarray(array)
 
 
-def as_dense(table: Any) -> NDArray[np.float64]:
-    """Return a table as a plain array, whether it is sparse or not."""
-    return table.toarray() if sp.issparse(table) else np.asarray(table)
-
-
 def _as_sparse_table(table: Any, name: str) -> sp.csr_array:
     refuse_lossy(table, name)
     sparse = sp.csr_array(table, dtype=np.float64, copy=True)

@@ -1,0 +1,222 @@
+"""What a fit runs on: memory, threads, and compiled loops.
+
+One budget is asked by every part before it makes large arrays.  Work for several threads is cut into
+row ranges that do not depend on their number, and every row is computed by one thread alone: results
+are the same bits for any number of threads.
+
+Ctrl-C reaches the main thread alone.  Work that it waits for in other threads is abandoned: what
+has not begun never begins, and what runs long looks for the word at :func:`stop_if_abandoned`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+#: Share of the available memory that a fit may use by default.
+_SHARE = 0.6
+
+
+def available_megabytes() -> float:
+    """Memory that can be had without swapping, in megabytes."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as facts:
+            for line in facts:
+                if line.startswith("MemAvailable:"):
+                    return float(line.split()[1]) / 1e3
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2e6
+    except (ValueError, OSError, AttributeError):
+        return 4000.0
+
+
+def default_limit(given: float | None) -> float:
+    """The limit that was given, or a share of what is free, in megabytes."""
+    return _SHARE * available_megabytes() if given is None else float(given)
+
+
+def give_back() -> None:
+    """Hand freed memory back to the system, for the stage of a fit that follows.
+
+    The C library of Linux keeps arrays of less than 32 MB for itself when they are freed, in pieces
+    that a larger array does not fit into: as much again as the limit.
+    """
+    if _malloc_trim is not None:
+        _malloc_trim(ctypes.c_size_t(0))
+
+
+def _found_malloc_trim() -> Callable[..., object] | None:
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):  # another C library
+        return None
+
+
+_malloc_trim = _found_malloc_trim()
+
+
+def megabytes_of(*shape: float, copies: float = 1.0, itemsize: int = 8) -> float:
+    """Megabytes of so many arrays of a shape; of doubles unless told otherwise."""
+    size = copies * itemsize / 1e6
+    for length in shape:
+        size *= length
+    return size
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Megabytes that some work may use.
+
+    What does not fit takes a cheaper way (fewer columns, smaller sets, a block at a time) and is
+    refused only where there is none.
+    """
+
+    megabytes: float = float("inf")
+
+    def holds(self, *shape: float, copies: float = 1.0, itemsize: int = 8) -> bool:
+        """Whether so many arrays of a shape fit."""
+        return megabytes_of(*shape, copies=copies, itemsize=itemsize) <= self.megabytes
+
+    def columns(self, n_rows: float, *, copies: float = 1.0, itemsize: int = 8) -> float:
+        """How many columns fit of so many arrays with ``n_rows`` rows."""
+        return self.megabytes / megabytes_of(max(1.0, n_rows), copies=copies, itemsize=itemsize)
+
+    def side(self, *, copies: float = 1.0) -> float:
+        """The side of so many square matrices that fit."""
+        return float((self.megabytes / megabytes_of(1.0, copies=copies)) ** 0.5)
+
+    def share(self, part: float) -> Budget:
+        """A part of it."""
+        return Budget(part * self.megabytes)
+
+    def without(self, megabytes: float) -> Budget:
+        """What is left beside something that is held."""
+        return Budget(max(0.0, self.megabytes - megabytes))
+
+    def refuse(self, what: str, needed: float, remedy: str) -> NoReturn:
+        """Say that something does not fit, and what to do."""
+        raise MemoryError(
+            f"{what} need about {_shown(needed)} MB and the memory limit is"
+            f" {_shown(self.megabytes)} MB; expected {remedy}."
+        )
+
+
+def _shown(megabytes: float) -> str:
+    return f"{megabytes:,.0f}" if megabytes >= 100.0 else f"{megabytes:.3g}"
+
+
+#: For those who were given no limit.
+UNLIMITED = Budget()
+
+
+# Threads and compiled loops ---------------------------------------------------------------------
+
+#: Numbers that a compiled loop may go over before it returns to Python, where Ctrl-C is heard:
+#: a fraction of a second.
+ENTRIES_PER_CALL = 50_000_000
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_threads: int | None = None
+_abandoned = threading.local()
+
+
+class _Abandoned(BaseException):
+    """Ends a task whose caller no longer waits for it."""
+
+
+def stop_if_abandoned() -> None:
+    """End the task of :func:`run_together` that this thread runs, if its caller has gone."""
+    event = getattr(_abandoned, "event", None)
+    if event is not None and event.is_set():
+        raise _Abandoned
+
+
+def set_thread_count(count: int | None) -> None:
+    """Set how many threads Pairity's own loops use; ``None`` for the default."""
+    global _threads
+    if count is not None and count < 1:
+        raise ValueError(f"got {count} threads; expected at least 1, or None for the default.")
+    _threads = count
+
+
+def get_thread_count() -> int:
+    """The number set, else ``PAIRITY_NUM_THREADS``, else the cores this process may use."""
+    if _threads is not None:
+        return _threads
+    configured = os.environ.get("PAIRITY_NUM_THREADS", "")
+    if configured.isdigit() and int(configured) > 0:
+        return int(configured)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range: int) -> None:
+    """Call ``task(start, stop)`` for ranges that together cover ``range(n_rows)``."""
+    stop_if_abandoned()
+    step = max(1, rows_per_range)
+    ranges = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    threads = min(get_thread_count(), len(ranges))
+    if threads <= 1:
+        for start, stop in ranges:
+            task(start, stop)
+        return
+    _run_in_threads(lambda bounds: task(*bounds), ranges, threads)
+
+
+def run_together(
+    task: Callable[[Item], Result], items: Sequence[Item], threads: int
+) -> list[Result]:
+    """Results of long tasks that run beside one another; an interrupt ends those that run, too."""
+    abandoned = threading.Event()
+
+    def run(item: Item) -> Result:
+        _abandoned.event = abandoned
+        return task(item)
+
+    return _run_in_threads(run, items, threads, abandoned)
+
+
+def _run_in_threads(
+    task: Callable[[Item], Result],
+    items: Sequence[Item],
+    threads: int,
+    abandoned: threading.Event | None = None,
+) -> list[Result]:
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return [future.result() for future in [pool.submit(task, item) for item in items]]
+    except BaseException:
+        if abandoned is not None:
+            abandoned.set()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def njit(*, cache: bool = False, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """``numba.njit`` with options by keyword; without a cache where none can be written.
+
+    Numba keeps compiled code beside the module or in a folder of the user, and refuses to compile
+    where neither can be written: a read-only installation without a home folder, a container.  There
+    loops are compiled anew in each process.
+    """
+
+    import numba
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        try:
+            return numba.njit(cache=cache, **options)(function)
+        except RuntimeError as error:
+            if not (cache and str(error).startswith("cannot cache function")):
+                raise
+            return numba.njit(**options)(function)
+
+    return compiled
