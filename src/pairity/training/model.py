@@ -85,9 +85,7 @@ class PairModel:
         return order.restored(self.parity, impose(self.parity, value, mirrored)) + self.bias
 
 
-def label_decisions(
-    decisions: Vector, classes: NDArray[Any], tie_label: Any
-) -> NDArray[Any]:
+def label_decisions(decisions: Vector, classes: NDArray[Any], tie_label: Any) -> NDArray[Any]:
     """Label of each decision: ``classes[1]`` above 0, ``classes[0]`` below, the tie label at 0."""
     labels = classes[(decisions > 0).astype(np.intp)]
     ties = decisions == 0.0
