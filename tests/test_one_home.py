@@ -27,7 +27,7 @@ HOMES = {
     "inside a pipeline": (r"steps\[-1\]\[1\]", "estimators/unwrap.py"),
     "labels to signs": (r"def read_labels\(", "training/read.py"),
     "columns of predictions": (r"def result_columns\(", "distributed/predictions.py"),
-    "a name of a kernel": (r'"gaussian": ', "kernels/resolve.py"),
+    "a name of a kernel": (r'"gaussian": ', "kernels/standardized.py"),
     "certificates": (r"def certify\(", "solvers/certificate.py"),
     "the swap law": (r"def impose\(", "pairs/parity.py"),
     "what is free": (r"MemAvailable|available_megabytes\(\) -> float", "runtime/resources.py"),

@@ -27,8 +27,7 @@ from pairity.estimators.svr import PairSVR
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
-from pairity.kernels.resolve import as_kernel
-from pairity.kernels.standardized import fitted_kernel
+from pairity.kernels.standardized import as_kernel, fitted_kernel
 from pairity.losses.loss import LossRecipe
 from pairity.pairs.parity import SYMMETRIES, Parity, halved_weight
 from pairity.solvers.choices import LowRank, Solver, as_solver

@@ -17,19 +17,25 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from inspect import signature
 from operator import add, mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
-from pairity.kernels.features import NamedObjects
 from pairity.pairs.arrays import Features, Matrix, joined
 from pairity.pairs.parity import Parity
 
 if TYPE_CHECKING:
     from pairity.kernels.atoms import Atoms
     from pairity.pairs.data import Pairs
+
+
+class NamedObjects(NamedTuple):
+    """Objects as kernels see them: features, and numbers that stand for ids, if any."""
+
+    features: Features
+    codes: Matrix | None
 
 
 class Kernel(BaseEstimator):
@@ -356,6 +362,15 @@ class Scaled(_Combined):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
         return f"{self.factor:g} * {inner}"
+
+
+def require_kernel(value: Any, name: str, expected: str) -> None:
+    """Refuse what is no kernel where one is expected."""
+    if not isinstance(value, Kernel):
+        raise KernelError(
+            f"got {name}={value!r}; expected {expected} such as Gaussian(1.0): wrap a function in"
+            " Callable(function)."
+        )
 
 
 def is_approximated(kernel: Kernel) -> bool:

@@ -28,8 +28,8 @@ from pairity.kernels.auxiliary import (
     Series,
     as_series,
 )
-from pairity.kernels.classes import LAW_TOLERANCE, measure_laws, project, spread_sample
-from pairity.kernels.expansion import parity_of
+from pairity.kernels.classes import LAW_TOLERANCE, measure_laws, parity_of, project
+from pairity.kernels.elementary import spread_sample
 from pairity.pairs.arrays import Features, Matrix, Places, Vector, distinct_rows, joined
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered, unordered_keys

@@ -20,9 +20,12 @@ from sklearn.cluster import kmeans_plusplus
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.elementary import _ObjectKernel
-from pairity.kernels.features import inner_products, paired_inner_products
-from pairity.kernels.scaling import distinct_sample
+from pairity.kernels.elementary import (
+    _ObjectKernel,
+    distinct_sample,
+    inner_products,
+    paired_inner_products,
+)
 from pairity.pairs.arrays import Features, Matrix, Places, as_dense, batches, distinct_rows
 
 WAYS = ("k-means", "leverage", "uniform")

@@ -16,12 +16,11 @@ import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import Atoms, Edges, WrappedAtoms
-from pairity.kernels.elementary import Precomputed
-from pairity.kernels.expansion import Expansion, expand
+from pairity.kernels.atoms import Atoms, Edges, Expansion, expand
+from pairity.kernels.elementary import OnRescaled
 from pairity.kernels.landmarks import WAYS, FeatureError, LandmarkFeatures
-from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
-from pairity.kernels.standardized import OnRescaled
+from pairity.kernels.object_kernels import Precomputed
+from pairity.kernels.standardized import KERNEL_NAMES, WrappedAtoms, as_kernel
 from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.data import Pairs
 

@@ -21,8 +21,7 @@ from threadpoolctl import threadpool_limits
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel, Scaled, Sum
 from pairity.kernels.classes import project
-from pairity.kernels.scaling import Scaling
-from pairity.kernels.standardized import Rescaled
+from pairity.kernels.standardized import Rescaled, Scaling
 from pairity.model_selection.families import (
     LINEAR,
     kernel_columns,

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine
-from pairity.kernels.resolve import as_kernel
+from pairity.kernels.standardized import as_kernel
 from pairity.model_selection.combination import Combination, choose_combination
 from pairity.model_selection.held_out import GivenRows, read_splits, shared_weights
 from pairity.model_selection.held_out_path import HeldOutPath, held_out_path

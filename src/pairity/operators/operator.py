@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import BlockAtoms, ObjectGrams, PairedAtoms
+from pairity.kernels.atoms import BlockAtoms, PairedAtoms
+from pairity.kernels.elementary import ObjectGrams
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import ObjectGrams, dense_gram
-from pairity.kernels.expansion import Expansion, Factor, expand
+from pairity.kernels.atoms import Expansion, Factor, dense_gram, expand
+from pairity.kernels.elementary import ObjectGrams
 from pairity.operators._operator_loops import dot_rows
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.products import (

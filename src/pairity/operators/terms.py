@@ -17,9 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import ObjectGrams
-from pairity.kernels.expansion import Expansion, Factor, Monomial, expand
-from pairity.kernels.scaling import derived_table
+from pairity.kernels.atoms import Expansion, Factor, Monomial, expand
+from pairity.kernels.elementary import ObjectGrams, derived_table
 from pairity.operators._operator_loops import dot_rows, gather_products, gather_rows
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs

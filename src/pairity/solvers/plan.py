@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairity.kernels.algebra import is_approximated
-from pairity.kernels.resolve import as_kernel
+from pairity.kernels.standardized import as_kernel
 from pairity.losses.loss import PiecewiseLinear, Squared, Vector
 from pairity.operators.restricted import beside, in_memory
 from pairity.operators.spectral import TensorStructure, is_complete

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import ConvergenceWarning, PairityWarning, levels_to_the_caller
 from pairity.kernels.classes import is_zero_on, project, zero_on_data
-from pairity.kernels.resolve import as_kernel
-from pairity.kernels.standardized import fitted_kernel
+from pairity.kernels.standardized import as_kernel, fitted_kernel
 from pairity.losses.loss import Loss, Vector
 from pairity.pairs.parity import Parity
 from pairity.runtime.progress import say

@@ -124,12 +124,12 @@ def hand_on(learnt_by: Any, estimator: Any) -> None:
 
 def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
     """Pairs as given, or from wide rows; widths are remembered on reset and checked otherwise."""
-    refuse_lossy(X, "rows")
     if isinstance(X, Pairs):
         pairs = X
         if reset:
             estimator.n_features_in_ = pairs.shape[1]
     else:
+        refuse_lossy(X, "rows")
         rows = validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
         )
