@@ -239,26 +239,27 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
+def _of_children(name: str) -> Any:
+    """A method: what the methods of that name of all children return, combined."""
+    return lambda self, *arguments: self._combine(
+        getattr(child, name)(*arguments) for child in self.children()
+    )
+
+
+def _of_kernel(name: str) -> Any:
+    """A property: that of the one kernel inside."""
+    return property(lambda self: getattr(self.kernel, name), doc="That of the kernel.")
+
+
 class _Combined(Kernel):
     """A kernel whose values are those of its children, combined entry by entry."""
 
     def _combine(self, values: Iterator[Any]) -> Any:
         raise NotImplementedError
 
-    def formula(self, atoms: Atoms) -> Any:
-        return self._combine(child.formula(atoms) for child in self.children())
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        return self._combine(child.on_features(left, right) for child in self.children())
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        return self._combine(child.paired(left, right) for child in self.children())
-
-    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        return self._combine(child.on_objects(left, right) for child in self.children())
-
-    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        return self._combine(child.paired_objects(left, right) for child in self.children())
+    formula = _of_children("formula")
+    on_features, paired = _of_children("on_features"), _of_children("paired")
+    on_objects, paired_objects = _of_children("on_objects"), _of_children("paired_objects")
 
     @property
     def reflection_invariant(self) -> bool:  # type: ignore[override]
@@ -332,6 +333,8 @@ class Scaled(_Combined):
     factor: float
     kernel: Kernel
 
+    translation, reflection = _of_kernel("translation"), _of_kernel("reflection")
+
     def check(self) -> None:
         """Refuse a factor that would make the kernel negative."""
         if not (np.isfinite(self.factor) and self.factor >= 0.0):
@@ -348,16 +351,6 @@ class Scaled(_Combined):
         """Those of the kernel, times the root of the factor."""
         rows = self.kernel.explicit(features)
         return None if rows is None else rows * float(np.sqrt(self.factor))
-
-    @property
-    def translation(self) -> str | None:  # type: ignore[override]
-        """That of the kernel."""
-        return self.kernel.translation
-
-    @property
-    def reflection(self) -> Parity | None:  # type: ignore[override]
-        """That of the kernel."""
-        return self.kernel.reflection
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)

@@ -233,14 +233,9 @@ class AuxiliaryGraph:
             return 1.0
         return max(map(abs, self.outermost)) * (1.0 + 1e-10)
 
-    @property
+    @cached_property
     def spectrum(self) -> Spectrum:
         """All eigenvalues and eigenvectors."""
-        with self._lock:
-            return self._spectrum
-
-    @cached_property
-    def _spectrum(self) -> Spectrum:
         values, vectors = eigh(
             self.matrix.toarray(order="F"), driver="evd", overwrite_a=True, check_finite=False
         )
@@ -256,7 +251,7 @@ class AuxiliaryGraph:
             if self._dense is None or self._dense[:2] != (series, strength):
                 self._dense = None  # make room
                 work = len(series.chebyshev(strength * self.radius)) * self.matrix.nnz
-                if "_spectrum" in self.__dict__ or work > _PRODUCTS_PAY * len(self) ** 2:
+                if "spectrum" in self.__dict__ or work > _PRODUCTS_PAY * len(self) ** 2:
                     matrix = self._dense_from_spectrum(series, strength)
                 else:
                     matrix = self._dense_from_products(series, strength)

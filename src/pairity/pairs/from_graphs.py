@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.pairs.arrays import Matrix, Places, as_dense
+from pairity.pairs.from_tables import as_objects, indicators
 from pairity.pairs.parity import unordered_keys
 from pairity.runtime.validation import check_choice
 
@@ -36,9 +37,8 @@ class _NetworkxArcs:
     def __init__(self, graph: Any) -> None:
         self._graph = graph
         self.directed = bool(graph.is_directed())
-        names = list(graph.nodes)
-        self.nodes = np.fromiter(names, dtype=object, count=len(names))
-        row = {name: number for number, name in enumerate(names)}
+        self.nodes = as_objects(graph.nodes)
+        row = {name: number for number, name in enumerate(graph.nodes)}
         edges = list(graph.edges(data=True))
         self._data = [data for _, _, data in edges]
         ends = np.array([[row[a], row[b]] for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
@@ -209,7 +209,7 @@ def _is_antisymmetric(symmetry: str | None, directed: bool) -> bool:
 
 def _node_features(arcs: Arcs, features: Any) -> Any:
     if features is None:
-        return sp.csr_array(sp.identity(len(arcs.nodes), format="csr"))
+        return indicators(len(arcs.nodes))
     if isinstance(features, str):
         features = [features]
     if isinstance(features, list | tuple) and all(isinstance(name, str) for name in features):
