@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, product
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,8 +30,10 @@ from pairity.pairs.derived import common_parity
 from pairity.pairs.parity import Parity
 
 if TYPE_CHECKING:
-    from pairity.kernels.standardized import Scaling
+    from pairity.kernels.standardized import Scaling, WrappedAtoms
 
+#: What a formula may be given.
+Atoms: TypeAlias = "BlockAtoms | PairedAtoms | SymbolicAtoms | WrappedAtoms"
 Parts: TypeAlias = tuple[str, ...]  # names of derived features
 #: Entries of a Gram matrix that the plain evaluation holds at a time, for each temporary.
 _BLOCK_ENTRIES = 500_000
@@ -53,45 +55,13 @@ class Edges:
     bd: Any
 
 
-class Atoms(Protocol):
-    """What a formula may ask for."""
-
-    @property
-    def n_symmetric(self) -> int:
-        """Number of symmetric group features."""
-
-    @property
-    def n_antisymmetric(self) -> int:
-        """Number of antisymmetric group features."""
-
-    def objects(self, kernel: Kernel) -> Edges:
-        """Return ``kernel`` between the objects on each edge."""
-
-    def symmetric(self, kernel: Kernel) -> Any:
-        """Return ``k2(x_ab, x_cd)``."""
-
-    def antisymmetric(self, kernel: Kernel) -> Any:
-        """Return ``k3(x~_ab, x~_cd)``."""
-
-    def derived(self, kernel: Kernel, parts: Parts, scaling: Scaling | None = None) -> Any:
-        """Return a kernel of features derived from those of the two objects."""
-
-    def rows(self, kernel: Kernel) -> Any:
-        """Return ``k(X_ab, X_cd)`` on whole rows of formula (1)."""
-
-    def known(self, kernel: Kernel) -> Any:
-        """Return ``K(ab, cd)`` of a kernel that knows its pairs."""
-
-    def swap_left(self) -> Atoms:
-        """Atoms between (b, a) and (c, d)."""
-
-    def swap_right(self) -> Atoms:
-        """Atoms between (a, b) and (d, c)."""
-
-
 @dataclass(frozen=True)
-class _NumericAtoms:
-    """Atoms as numbers: what both forms below have in common."""
+class NumericAtoms:
+    """Atoms as numbers: all that a formula may ask for, but what the two forms below do differently.
+
+    Those are ``objects(kernel)``, an object kernel on each edge, and ``known(kernel)``, values
+    ``K(ab, cd)`` of a kernel that knows its pairs.
+    """
 
     left: Pairs
     right: Pairs
@@ -101,34 +71,42 @@ class _NumericAtoms:
 
     @property
     def n_symmetric(self) -> int:
+        """Number of symmetric group features."""
         return self.left.n_symmetric
 
     @property
     def n_antisymmetric(self) -> int:
+        """Number of antisymmetric group features."""
         return self.left.n_antisymmetric
 
     def symmetric(self, kernel: Kernel) -> Matrix:
+        """``k2(x_ab, x_cd)``."""
         return self._compare(kernel, self.left.symmetric, self.right.symmetric)
 
     def antisymmetric(self, kernel: Kernel) -> Matrix:
+        """``k3(x~_ab, x~_cd)``."""
         return self._compare(kernel, self.left.antisymmetric, self.right.antisymmetric)
 
     def derived(self, kernel: Kernel, parts: Parts, scaling: Scaling | None = None) -> Matrix:
+        """A kernel of features derived from those of the two objects."""
         sides = (derived_table(side, parts, scaling) for side in (self.left, self.right))
         return self._compare(kernel, *sides)
 
     def rows(self, kernel: Kernel) -> Matrix:
+        """``k(X_ab, X_cd)`` on whole rows of formula (1)."""
         return self._compare(kernel, as_dense(self.left.to_rows()), as_dense(self.right.to_rows()))
 
     def swap_left(self) -> Self:
+        """Atoms between (b, a) and (c, d)."""
         return replace(self, left=self.left.swap())
 
     def swap_right(self) -> Self:
+        """Atoms between (a, b) and (d, c)."""
         return replace(self, right=self.right.swap())
 
 
 @dataclass(frozen=True)
-class BlockAtoms(_NumericAtoms):
+class BlockAtoms(NumericAtoms):
     """Atoms as matrices: every left pair with every right pair."""
 
     grams: ObjectGrams
@@ -149,7 +127,7 @@ class BlockAtoms(_NumericAtoms):
 
 
 @dataclass(frozen=True)
-class PairedAtoms(_NumericAtoms):
+class PairedAtoms(NumericAtoms):
     """Atoms as vectors: left pair i with right pair i."""
 
     def _compare(self, kernel: Kernel, left: Features, right: Features) -> Matrix:

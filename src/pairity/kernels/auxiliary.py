@@ -82,7 +82,7 @@ class VonNeumann:
         root = np.sqrt((1.0 - reach) * (1.0 + reach))
         ratio = reach / (1.0 + root)
         length = int(np.ceil(np.log(_NEGLIGIBLE) / np.log(ratio))) + 1
-        return _trimmed(ratio ** np.arange(length) / root)
+        return _trimmed(_powers(ratio, length) / root)
 
     def refuse_reach(self, strength: float, radius: float) -> None:
         """The series converges below 1 over the spectral radius."""
@@ -105,8 +105,7 @@ class Coefficients:
 
     def chebyshev(self, reach: float) -> Vector:
         """The polynomial in the Chebyshev basis."""
-        powers = np.array(self.values) * reach ** np.arange(len(self.values))
-        return np.asarray(poly2cheb(powers))
+        return np.asarray(poly2cheb(np.array(self.values) * _powers(reach, len(self.values))))
 
     def refuse_reach(self, strength: float, radius: float) -> None:
         """A finite series always converges."""
@@ -120,6 +119,11 @@ class Coefficients:
 #: Values on eigenvalues, Chebyshev coefficients of ``x -> f(reach x)`` on [-1, 1], and a refusal of
 #: strengths at which the series diverges or says nothing.
 Series: TypeAlias = Exponential | VonNeumann | Coefficients
+
+
+def _powers(base: float, length: int) -> Vector:
+    """1, base, base^2, ... as products, which are the same on every processor."""
+    return np.cumprod(np.concatenate([[1.0], np.full(length - 1, base)]))
 
 
 def _trimmed(halves: Vector) -> Vector:

@@ -30,7 +30,7 @@ from pairity.kernels.auxiliary import (
 )
 from pairity.kernels.classes import LAW_TOLERANCE, measure_laws, parity_of, project
 from pairity.kernels.elementary import spread_sample
-from pairity.pairs.arrays import Features, Matrix, Places, Vector, distinct_rows, joined
+from pairity.pairs.arrays import Features, Matrix, Places, Vector, distinct_rows, joined, places_of
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered, unordered_keys
 from pairity.runtime.resources import available_megabytes
@@ -285,8 +285,8 @@ class ArcSet:
         first, second = places[pairs.first], places[pairs.second]
         key = unordered_keys(first, second, self.pairs.n_objects)
         key[(first < 0) | (second < 0)] = -1
-        node = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
-        absent = self._keys[node] != key
+        node = places_of(key, self._keys)
+        absent = node < 0
         if absent.any():
             raise KernelError(
                 f"got {np.count_nonzero(absent)} pair(s) that are no nodes of the auxiliary graph,"

@@ -25,7 +25,7 @@ from collections.abc import Callable as Function
 from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import starmap
-from operator import add, mul
+from operator import mul
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -217,8 +217,7 @@ class Rescaled(Kernel):
         """The formula of the kernel, on rescaled atoms."""
         if isinstance(atoms, _RescaledAtoms):
             raise KernelError(_TWICE)
-        rescaled_atoms: Any = _RescaledAtoms(atoms, self.scaling)
-        return self.kernel.formula(rescaled_atoms)
+        return self.kernel.formula(_RescaledAtoms(atoms, self.scaling))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"Standardized({self.kernel!r})" if self.scaling.rescales else repr(self.kernel)
@@ -342,14 +341,10 @@ def _probed(terms: dict[Monomial, float]) -> tuple[Matrix, Matrix]:
         return value + left + draw(symbol, "right", edge % 2, shape=(_PROBES,))
 
     def total(value: Function[[Any, int], Matrix]) -> Matrix:
-        return reduce(
-            add,
-            (
-                weight
-                * reduce(mul, starmap(value, _symbols(monomial)), np.ones((_PROBES, _PROBES)))
-                for monomial, weight in terms.items()
-            ),
-        )
+        values = np.zeros((_PROBES, _PROBES))
+        for monomial, weight in terms.items():
+            values += reduce(mul, starmap(value, _symbols(monomial)), weight)
+        return values
 
     return total(draw), total(shifted)
 

@@ -302,16 +302,12 @@ class Logistic(_Weighted):
             far = _CERTAIN - lowest if positive > 0 else -_CERTAIN - highest
             return far, far
         odds = float(np.log(positive / negative))
-        bias = float(
-            brentq(
-                lambda bias: float(self.pull(values + bias).sum()),
-                odds - highest - 1.0,
-                odds - lowest + 1.0,
-                xtol=1e-14,
-                rtol=4.0 * np.finfo(float).eps,
-                maxiter=500,
-            )
-        )
+
+        def pull(bias: float) -> float:
+            return float(self.pull(values + bias).sum())
+
+        ends, eps = (odds - highest - 1.0, odds - lowest + 1.0), np.finfo(float).eps
+        bias = float(brentq(pull, *ends, xtol=1e-14, rtol=4.0 * eps, maxiter=500))
         return bias, bias
 
     def violation(self, theta: Vector, decisions: Vector) -> float:

@@ -42,6 +42,14 @@ def batches(n_rows: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
+def places_of(wanted: Places, among: Places) -> Places:
+    """Place of each number among ascending ones; -1 where it is not there."""
+    place = np.searchsorted(among, wanted)
+    there = place < len(among)
+    there[there] = among[place[there]] == wanted[there]
+    return np.where(there, place, -1)
+
+
 def as_dense(table: Any) -> NDArray[np.float64]:
     """Return a table as a plain array, whether it is sparse or not."""
     return table.toarray() if sp.issparse(table) else np.asarray(table)

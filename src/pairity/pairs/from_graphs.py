@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.pairs.arrays import Matrix, Places, as_dense
+from pairity.pairs.arrays import Matrix, Places, as_dense, places_of
 from pairity.pairs.from_tables import as_objects, indicators
 from pairity.pairs.parity import unordered_keys
 from pairity.runtime.validation import check_choice
@@ -263,10 +263,8 @@ def _reciprocal(arcs: Arcs) -> tuple[Places, Places]:
     order = np.argsort(keys)
     forth = np.flatnonzero(arcs.source < arcs.target)
     wanted = arcs.target[forth] * size + arcs.source[forth]
-    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), max(len(keys) - 1, 0))
-    back = order[place]
-    found = keys[back] == wanted
-    return forth[found], back[found]
+    place = places_of(wanted, keys[order])
+    return forth[place >= 0], order[place[place >= 0]]
 
 
 def _check_group(arcs: Arcs, block: Matrix, forth: Places, back: Places, sign: float) -> None:
