@@ -35,8 +35,6 @@ from pairity.runtime.validation import as_symmetric_matrix
 
 #: More monomials than this are no longer few.
 _MOST_MONOMIALS = 1024
-#: Factors in all of them together.
-_MOST_FACTORS = 1_000_000
 #: Powers beyond this, or with more monomials than this, take too long to be multiplied out.
 _HIGHEST_EXPANDED, _LONGEST_SUM = 32, 512
 #: Powers beyond this overflow for all but a few features.
@@ -108,7 +106,7 @@ def monomial_features(features: Features, degree: int) -> Features | None:
     if sp.issparse(features) or degree > _HIGHEST_EXPANDED:
         return None
     n_monomials = comb(n_columns + degree - 1, degree)
-    if n_monomials > _MOST_MONOMIALS or n_monomials * degree > _MOST_FACTORS:
+    if n_monomials > _MOST_MONOMIALS:
         return None
     chosen = list(combinations_with_replacement(range(n_columns), degree))
     columns = np.asarray(chosen, dtype=np.intp).reshape(len(chosen), degree)
