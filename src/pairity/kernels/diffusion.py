@@ -44,6 +44,10 @@ _SAMPLE = 48
 _BYTES_PER_EDGE = 60.0
 #: Object tables whose places are remembered.
 _REMEMBERED = 4
+#: One auxiliary graph for equal arcs and base kernels, and fingerprints of arcs.
+_graphs: OrderedDict[tuple[Any, ...], AuxiliaryGraph] = OrderedDict()
+_digests: WeakKeyDictionary[Pairs, bytes] = WeakKeyDictionary()
+_lock = RLock()
 
 
 @dataclass(eq=False, repr=False)
@@ -129,7 +133,19 @@ class Diffusion(Kernel):
     @property
     def auxiliary_graph(self) -> AuxiliaryGraph:
         """Base similarities of the arcs; made once for equal arcs and base kernels."""
-        return _auxiliary_graph(self)
+        options = bool(self.self_loops), bool(self.normalise)
+        with _lock:
+            key = (_digest(self.arcs), self.kernel.token, self.mask, *options)
+            if key not in _graphs:
+                # the graph keeps the kernel, and so the arrays whose identity is part of the key
+                kernel = self.kernel.detached()
+                parity = _parity(kernel, self.arcs)
+                base, arcs = project(kernel, parity, self.arcs), ArcSet(self.arcs)
+                _graphs[key] = AuxiliaryGraph(base, parity, arcs, self.mask, *options)
+                while len(_graphs) > _KEPT:
+                    _graphs.popitem(last=False)
+            _graphs.move_to_end(key)
+            return _graphs[key]
 
     @property
     def swap_parity(self) -> Parity:  # type: ignore[override]
@@ -170,29 +186,6 @@ class Diffusion(Kernel):
         graph = self.auxiliary_graph
         nodes, signs = graph.arcs.locate(pairs)
         return nodes, signs if graph.parity is Parity.ODD else np.ones(len(nodes))
-
-
-# One auxiliary graph for equal arcs and base kernels --------------------------------------------
-
-_lock = RLock()
-_graphs: OrderedDict[tuple[Any, ...], AuxiliaryGraph] = OrderedDict()
-_digests: WeakKeyDictionary[Pairs, bytes] = WeakKeyDictionary()
-
-
-def _auxiliary_graph(diffusion: Diffusion) -> AuxiliaryGraph:
-    options = bool(diffusion.self_loops), bool(diffusion.normalise)
-    with _lock:
-        key = (_digest(diffusion.arcs), diffusion.kernel.token, diffusion.mask, *options)
-        if key not in _graphs:
-            # the graph keeps the kernel, and so the arrays whose identity is part of the key
-            kernel = diffusion.kernel.detached()
-            parity = _parity(kernel, diffusion.arcs)
-            base, arcs = project(kernel, parity, diffusion.arcs), ArcSet(diffusion.arcs)
-            _graphs[key] = AuxiliaryGraph(base, parity, arcs, diffusion.mask, *options)
-            while len(_graphs) > _KEPT:
-                _graphs.popitem(last=False)
-        _graphs.move_to_end(key)
-        return _graphs[key]
 
 
 def _digest(pairs: Pairs) -> bytes:

@@ -77,7 +77,8 @@ class Polynomial(Kernel):
     def formula(self, atoms: Atoms) -> Any:
         """``<X_ab, X_cd>^degree``, of whole rows where that has too many monomials."""
         n_terms = 2 + bool(atoms.n_symmetric) + bool(atoms.n_antisymmetric)
-        if is_long_power(n_terms, self.degree):
+        n_monomials = comb(self.degree + n_terms - 1, self.degree)
+        if self.degree > _HIGHEST_EXPANDED or n_monomials > _LONGEST_SUM:
             return atoms.rows(self)
         return whole_power(concatenated_inner_product(atoms, Linear()), self.degree)
 
@@ -117,11 +118,6 @@ def monomial_features(features: Features, degree: int) -> Features | None:
     for place in range(degree):
         monomials *= features[:, columns[:, place]]
     return monomials
-
-
-def is_long_power(n_terms: int, degree: int) -> bool:
-    """Whether a sum of so many terms to this power is too long to be multiplied out."""
-    return degree > _HIGHEST_EXPANDED or comb(degree + n_terms - 1, degree) > _LONGEST_SUM
 
 
 class _Renamed(Kernel):
