@@ -31,8 +31,7 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
-from pairity.kernels.scaling import Scaling
-from pairity.kernels.standardized import Rescaled
+from pairity.kernels.standardized import Rescaled, Scaling
 from pairity.pairs.parity import Parity
 from pairity.solvers import SMO
 

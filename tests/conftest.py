@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pairity.runtime.threads import set_thread_count
+from pairity.runtime.resources import set_thread_count
 
 settings.register_profile(
     "pairity",

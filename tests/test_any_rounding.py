@@ -21,7 +21,7 @@ from pairity import CalibratedPairClassifier, PairDrawClassifier, PairLogistic, 
 from pairity.inspection import contributions
 from pairity.kernels import Additive, DirectSum, Gaussian, Linear, Nystroem, OddPart, Polynomial
 from pairity.kernels import Product as ProductKernel
-from pairity.kernels.features import whole_power
+from pairity.kernels.elementary import whole_power
 from pairity.losses.probabilities import (
     three_log_probabilities,
     three_probabilities,
@@ -57,9 +57,9 @@ def blur(function):
 #: Modules that call a vendor's functions, and the functions of NumPy that may be a vendor's.
 BLURRED = (
     "kernels.elementary",
-    "kernels.features",
+    "kernels.object_kernels",
     "losses.probabilities",
-    "losses.smooth",
+    "losses.loss",
     "model_selection.curves",
 )
 VENDORS = ("exp", "expm1", "log", "logaddexp", "sinh")
@@ -82,14 +82,14 @@ def any_rounding(monkeypatch):
     expit = blur(scipy.special.expit)
     for module in (
         "losses.probabilities",
-        "losses.smooth",
+        "losses.loss",
         "model_selection.curves",
     ):
         monkeypatch.setattr(f"pairity.{module}.expit", expit)
-    products = blur(pairity.kernels.features.inner_products)
-    for module in ("features", "elementary", "constructions", "landmarks"):
+    products = blur(pairity.kernels.elementary.inner_products)
+    for module in ("elementary", "object_kernels", "constructions", "landmarks"):
         monkeypatch.setattr(f"pairity.kernels.{module}.inner_products", products)
-    monkeypatch.setattr("pairity.kernels.features.cdist", blur(pairity.kernels.features.cdist))
+    monkeypatch.setattr("pairity.kernels.elementary.cdist", blur(pairity.kernels.elementary.cdist))
 
 
 def some_pairs(seed=2, n=23, m=9):

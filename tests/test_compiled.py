@@ -10,7 +10,7 @@ import numba
 import pytest
 
 import pairity
-from pairity.runtime.compiled import njit
+from pairity.runtime.resources import njit
 
 CODE = """
 import numpy as np

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from pairity.pairs.distinct import codes_of_ids, distinct_rows
+from pairity.pairs.arrays import codes_of_ids, distinct_rows
 
 
 def check(table):
@@ -56,7 +56,7 @@ def test_no_columns():
 def test_colliding_fingerprints_are_told_apart(monkeypatch, make):
     """With a fingerprint that is always the same the exact sort must take over."""
     monkeypatch.setattr(
-        "pairity.pairs.distinct._fingerprints",
+        "pairity.pairs.arrays._fingerprints",
         lambda table: np.zeros(table.shape[0], dtype=np.uint64),
     )
     table = np.random.default_rng(0).integers(0, 2, size=(20, 3)).astype(float)

@@ -22,7 +22,7 @@ from pairity.model_selection.families import kernel_columns, plan_landmarks
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.restricted import Resident
-from pairity.runtime.memory import Budget, megabytes_of
+from pairity.runtime.resources import Budget, megabytes_of
 from pairity.solvers.chunking import Block, polish
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,7 +56,7 @@ def test_limit_of_what_is_inside():
 SCATTERED = """
 import numpy as np
 from benchmarks.memory import _resident
-from pairity.runtime.memory import give_back
+from pairity.runtime.resources import give_back
 np.ones(2_500_000)
 large = [(np.ones(1_000_000), np.ones(50_000)) for _ in range(20)]
 small = [pair[1] for pair in large]

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import cases
 from pairity import Pairs
-from pairity.pairs.orientation import Orientation
-from pairity.pairs.parity import Parity
+from pairity.pairs.parity import Orientation, Parity
 
 
 def some_pairs(seed):

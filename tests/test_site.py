@@ -63,8 +63,12 @@ def test_code_is_included_from_the_source_tree():
     found = {page.name: SNIPPET.findall(page.read_text(encoding="utf-8")) for page in PAGES}
     included = [path for paths in found.values() for path in paths]
     for path in included:
-        assert (ROOT / path).is_file(), path
-        assert path.startswith("src/pairity/")
+        file, _, section = path.partition(":")
+        assert (ROOT / file).is_file(), path
+        assert file.startswith("src/pairity/")
+        if section:
+            text = (ROOT / file).read_text(encoding="utf-8")
+            assert text.count(f"--8<-- [start:{section}]") == text.count(f"[end:{section}]") == 1
     assert found["add-a-kernel.md"]
     assert found["add-a-loss.md"]
 

@@ -5,7 +5,12 @@ import threading
 import numpy as np
 import pytest
 
-from pairity.runtime.threads import get_thread_count, run_in_ranges, run_together, stop_if_abandoned
+from pairity.runtime.resources import (
+    get_thread_count,
+    run_in_ranges,
+    run_together,
+    stop_if_abandoned,
+)
 
 
 def test_count_set_wins(threads, monkeypatch):

@@ -19,7 +19,7 @@ from pairity.distributed import PairDataset, write_predictions
 from pairity.distributed.survey import survey
 from pairity.distributed.train import Job, assemble
 from pairity.kernels import Gaussian, Nystroem, Product
-from pairity.losses.smoothed import LossRecipe
+from pairity.losses.loss import LossRecipe
 from pairity.pairs.parity import Parity
 
 MEMORY = "1.5GB"

@@ -22,7 +22,7 @@ from experiments.football.forecasters import Ours, Table, machines, trees
 from experiments.football.matches import Matches, read_matches
 from pairity import Pairs
 from pairity.model_selection import log_loss, ranked_probability_score, reliability_curve
-from pairity.runtime.threads import set_thread_count
+from pairity.runtime.resources import set_thread_count
 
 #: What others are compared with: the strongest forecaster without machine learning.
 REFERENCE = "Elo with goal margins"

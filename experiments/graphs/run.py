@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 from experiments.graphs import antisymmetric_tasks, symmetric_tasks
 from experiments.graphs.known import Task
 from experiments.graphs.protocol import run_seed
-from pairity.runtime.threads import set_thread_count
+from pairity.runtime.resources import set_thread_count
 
 TASKS = {task.name: task for task in (*symmetric_tasks.TASKS, *antisymmetric_tasks.TASKS)}
 SEEDS = 10

@@ -20,7 +20,7 @@ from experiments.quality.methods import METHODS
 from experiments.quality.splits import Split
 from experiments.quality.task import Task
 from experiments.quality.tasks import load_tasks
-from pairity.runtime.threads import set_thread_count
+from pairity.runtime.resources import set_thread_count
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

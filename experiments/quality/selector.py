@@ -18,7 +18,7 @@ import numpy as np
 
 from experiments.quality.task import Task
 from experiments.quality.tasks import load_tasks
-from pairity.kernels.scaling import Scaling
+from pairity.kernels.standardized import Scaling
 from pairity.model_selection.combination import choose_combination, fit_families
 from pairity.model_selection.landmark_ridge import LandmarkRidge
 from pairity.model_selection.scoring import CrossEntropy

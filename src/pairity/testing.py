@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.classes import KernelLaws, measure_laws, spread_sample
+from pairity.kernels.classes import KernelLaws, measure_laws
 from pairity.kernels.diffusion import Diffusion
-from pairity.kernels.elementary import Precomputed
-from pairity.kernels.resolve import as_kernel
-from pairity.kernels.standardized import Rescaled
+from pairity.kernels.elementary import spread_sample
+from pairity.kernels.object_kernels import Precomputed
+from pairity.kernels.standardized import Rescaled, as_kernel
 from pairity.pairs.data import Pairs
 from pairity.runtime.validation import check_positive
 

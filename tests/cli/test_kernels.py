@@ -18,7 +18,7 @@ from pairity.kernels import (
     Standardized,
     Tensor,
 )
-from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
+from pairity.kernels.standardized import KERNEL_NAMES, as_kernel
 
 FORMULAS = {
     "gaussian(2)": Gaussian(2),

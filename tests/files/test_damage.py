@@ -208,7 +208,7 @@ CLASSES = [
     "builtins.eval",
     "subprocess.Popen",
     "../../../../etc/passwd",
-    "pairity.kernels.elementary.Callable",
+    "pairity.kernels.object_kernels.Callable",
     "Callable",
     "PairMachine",
     "__main__",

@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-import pairity.kernels.diffusion.auxiliary as auxiliary
-import pairity.kernels.diffusion.diffusion as diffusion
+import pairity.kernels.auxiliary as auxiliary
+import pairity.kernels.diffusion as diffusion
 from pairity import Pairs, PairSVC, PairSVR, TransductivePairSVC
 from pairity.exceptions import KernelError
 from pairity.kernels import Diffusion, Gaussian, Precomputed, SkewBalanced, Tensor

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 from scipy.sparse.linalg import expm_multiply
 
 from pairity.exceptions import KernelError
-from pairity.kernels.diffusion.series import (
+from pairity.kernels.auxiliary import (
     Coefficients,
     Exponential,
     VonNeumann,

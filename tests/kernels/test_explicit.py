@@ -11,10 +11,9 @@ import cases
 import naive
 from pairity import Pairs
 from pairity.kernels import Gaussian, Linear, Polynomial, Product
-from pairity.kernels.atoms import ObjectGrams
-from pairity.kernels.expansion import expand
-from pairity.kernels.features import monomial_features
-from pairity.kernels.standardized import OnRescaled
+from pairity.kernels.atoms import expand
+from pairity.kernels.elementary import ObjectGrams, OnRescaled
+from pairity.kernels.object_kernels import monomial_features
 from pairity.operators import PairOperator
 from pairity.operators.terms import compile_groups
 

@@ -9,7 +9,8 @@ import cases
 from pairity import PairLogistic, Pairs, PairSVC
 from pairity.exceptions import KernelError
 from pairity.kernels import Additive, Derived, Gaussian, Identity, Linear, Standardized, Tensor
-from pairity.kernels.scaling import Scaling, median_distance, median_of_pairs
+from pairity.kernels.elementary import median_distance, median_of_pairs
+from pairity.kernels.standardized import Scaling
 
 
 def naive_median(rows):

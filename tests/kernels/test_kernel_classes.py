@@ -29,8 +29,8 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
-from pairity.kernels.classes import measure_laws, project
-from pairity.kernels.expansion import expand, is_order_invariant, parity_of
+from pairity.kernels.atoms import expand
+from pairity.kernels.classes import is_order_invariant, measure_laws, parity_of, project
 from pairity.pairs.parity import Parity
 
 EVEN, ODD = Parity.EVEN, Parity.ODD

@@ -30,7 +30,7 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
-from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
+from pairity.kernels.standardized import KERNEL_NAMES, as_kernel
 from pairity.pairs.parity import Parity
 
 # Printing ---------------------------------------------------------------------------------------

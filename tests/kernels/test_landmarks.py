@@ -15,7 +15,7 @@ from pairity.kernels import (
     Tensor,
     approximation_errors,
 )
-from pairity.kernels.expansion import expand
+from pairity.kernels.atoms import expand
 from pairity.kernels.landmarks import WAYS, LandmarkFeatures
 
 

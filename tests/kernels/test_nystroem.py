@@ -30,11 +30,11 @@ from pairity.kernels import (
     Tensor,
     approximation_errors,
 )
-from pairity.kernels.classes import measure_laws
-from pairity.kernels.expansion import expand, is_order_invariant, parity_of
+from pairity.kernels.atoms import expand
+from pairity.kernels.classes import is_order_invariant, measure_laws, parity_of
+from pairity.kernels.elementary import OnRescaled
 from pairity.kernels.landmarks import WAYS, FeatureError, LandmarkFeatures
 from pairity.kernels.nystroem import Approximated
-from pairity.kernels.standardized import OnRescaled
 from pairity.pairs.parity import Parity
 
 #: Kernels of pairs with and without group features, scales and widths to be found.
@@ -53,7 +53,7 @@ INNER = {
 
 
 def resolved(inner):
-    return pairity.kernels.resolve.as_kernel(inner)
+    return pairity.kernels.standardized.as_kernel(inner)
 
 
 def objects_table(seed, n=60, columns=3):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity.losses import Logistic, Squared, epsilon_insensitive, hinge
-from pairity.losses.smoothed import RoundedLoss, smoothed
+from pairity.losses.piecewise import RoundedLoss, smoothed
 
 numbers = st.integers(-40, 40).map(lambda k: k / 8)
 widths = st.sampled_from([0.0625, 0.5, 1.0, 3.0])

@@ -18,7 +18,7 @@ from low_rank_twins import (
     targets_of,
 )
 from pairity.losses import Logistic, Squared, epsilon_insensitive, hinge
-from pairity.losses.smoothed import smoothed
+from pairity.losses.piecewise import smoothed
 from pairity.pairs.parity import SYMMETRIES
 from pairity.solvers.low_rank.design import Design, PairChunk, arrange
 from pairity.solvers.low_rank.form import group_columns, learn_map, read_form

@@ -8,7 +8,7 @@ from pairity import Pairs
 from pairity.kernels import Gaussian, Kernel, Linear, MetricLearning, Product
 from pairity.operators import PairOperator, modes, pair_operator
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 
 
 class WeightedRows(Kernel):

@@ -20,7 +20,7 @@ from pairity.kernels import (
 )
 from pairity.operators import PairOperator
 from pairity.operators.modes import EigenModes, LandmarkModes, leading_modes
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 
 #: A kernel of each kind, and its plain ``p_ij(ab)`` of two rows of eigenvectors.
 KINDS = {

@@ -11,7 +11,7 @@ from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.tiles import Tiles, exponentials
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 from pairity.solvers.chunking import times
 
 BOTH = [Parity.EVEN, Parity.ODD]

@@ -8,7 +8,7 @@ from pairity import Pairs
 from pairity.kernels import DirectSum, Gaussian, Linear, MetricLearning, SkewBalanced, Tensor
 from pairity.operators import PairOperator
 from pairity.operators.modes import leading_modes
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 from pairity.solvers.linear_system import ShiftedSystems, _Iterative
 
 KERNELS = [

@@ -6,11 +6,11 @@ import pytest
 from pairity import Pairs
 from pairity.kernels import Additive, Gaussian, MetricLearning
 from pairity.kernels.classes import project
-from pairity.losses.piecewise import epsilon_insensitive, hinge
+from pairity.losses.loss import epsilon_insensitive, hinge
 from pairity.operators.modes import EigenModes, LandmarkModes, leading_modes
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 from pairity.solvers.certificate import certify
 from pairity.solvers.chunking import solve_chunking
 from pairity.solvers.problem import AnyProblem, SolverOptions

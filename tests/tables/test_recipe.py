@@ -10,7 +10,7 @@ pd = pytest.importorskip("pandas", reason="pandas comes with the command line ex
 
 from pairity.io import Columns, Objects, Recipe  # noqa: E402
 from pairity.io.recipe import Filling  # noqa: E402
-from pairity.pairs.texts import text_of  # noqa: E402
+from pairity.pairs.from_tables import text_of  # noqa: E402
 
 NAN = float("nan")
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.datasets.real import PairDataset
-from pairity.kernels.features import whole_power
+from pairity.kernels.elementary import whole_power
 from pairity.pairs.data import Pairs
 
 Vector = NDArray[np.float64]

@@ -16,8 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from pairity.exceptions import DataError
-from pairity.runtime.memory import available_megabytes
-from pairity.runtime.threads import get_thread_count
+from pairity.runtime.resources import available_megabytes, get_thread_count
 from pairity.solvers.low_rank.minimise import Progress
 
 #: Share of the memory at hand that the workers of a local cluster may use together.

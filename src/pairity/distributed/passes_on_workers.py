@@ -22,8 +22,9 @@ from pairity.distributed.cluster import hold_on
 from pairity.distributed.columns import Columns, Encoded, encode
 from pairity.distributed.parts import Part
 from pairity.exceptions import DataError
-from pairity.losses.smoothed import CompactLosses, LossRecipe
-from pairity.runtime.threads import set_thread_count
+from pairity.losses.loss import LossRecipe
+from pairity.losses.piecewise import CompactLosses
+from pairity.runtime.resources import set_thread_count
 from pairity.solvers.low_rank.design import Design, Images, PairChunk, Precision, Vector, arrange
 from pairity.solvers.low_rank.form import Form, group_columns
 from pairity.solvers.low_rank.passes import (

@@ -16,8 +16,8 @@ from pairity.distributed.dataset import PairDataset
 from pairity.distributed.parts import Part
 from pairity.exceptions import DataError
 from pairity.pairs.data import ObjectTable, Pairs
-from pairity.pairs.texts import text_of
-from pairity.runtime.threads import set_thread_count
+from pairity.pairs.from_tables import text_of
+from pairity.runtime.resources import set_thread_count
 
 #: Pairs of a file of predictions at most.
 _MOST_PAIRS = 1_000_000

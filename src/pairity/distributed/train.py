@@ -27,9 +27,8 @@ from pairity.estimators.svr import PairSVR
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
-from pairity.kernels.resolve import as_kernel
-from pairity.kernels.standardized import fitted_kernel
-from pairity.losses.smoothed import LossRecipe
+from pairity.kernels.standardized import as_kernel, fitted_kernel
+from pairity.losses.loss import LossRecipe
 from pairity.pairs.parity import SYMMETRIES, Parity, halved_weight
 from pairity.solvers.choices import LowRank, Solver, as_solver
 from pairity.solvers.low_rank.form import group_columns, read_form
@@ -45,8 +44,7 @@ from pairity.solvers.low_rank.low_rank_fit import (
 from pairity.solvers.low_rank.minimise import NewtonOptions, Progress
 from pairity.solvers.problem import SolverOptions
 from pairity.training.fit import of_low_rank
-from pairity.training.labels import BinaryLabels, read_labels
-from pairity.training.read import class_factors
+from pairity.training.read import BinaryLabels, class_factors, read_labels
 
 Machine = TypeVar("Machine", bound=PairMachine)
 

@@ -13,7 +13,7 @@ from pairity.estimators.machine import PairClassifier, SupportVectorMachine
 from pairity.losses.loss import Vector
 from pairity.operators.blockwise import operator_within
 from pairity.operators.manifold import DeformedOperator, full_laplacian, pair_laplacian
-from pairity.runtime.memory import megabytes_of
+from pairity.runtime.resources import megabytes_of
 from pairity.runtime.validation import check_choice, check_count, check_not_negative
 from pairity.solvers.certificate import Certificate, certify
 from pairity.solvers.choices import SMO, Chunking, Solver

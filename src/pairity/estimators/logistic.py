@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 from pairity.estimators.machine import MOST_NEWTON_STEPS, PairClassifier, TwoProbabilities
-from pairity.losses.smoothed import LossRecipe
+from pairity.losses.loss import LossRecipe
 from pairity.runtime.validation import check_strength
 from pairity.solvers.choices import SMOOTH, Solver
 

@@ -11,19 +11,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pairity.losses.loss import Loss
+from pairity.losses.loss import Loss, LossRecipe
 from pairity.losses.probabilities import two_log_probabilities, two_probabilities
-from pairity.losses.smoothed import LossRecipe
 from pairity.pairs.parity import SYMMETRIES
-from pairity.runtime.memory import UNLIMITED, Budget, default_limit
 from pairity.runtime.progress import Progress, say
+from pairity.runtime.resources import UNLIMITED, Budget, default_limit
 from pairity.runtime.validation import check_choice, check_positive, check_strength
 from pairity.solvers.choices import SMO, SUPPORT_VECTORS, LowRank, Solver, SolverLike, as_solver
 from pairity.solvers.plan import resolved
 from pairity.solvers.problem import SolverOptions
 from pairity.training.fit import Fitted, HowToFit, fit, report_outcome
-from pairity.training.labels import label_decisions, score_decisions
-from pairity.training.model import Model
+from pairity.training.model import Model, label_decisions, score_decisions
 from pairity.training.read import TrainingData, read, read_pairs
 
 Vector = NDArray[np.float64]

@@ -23,10 +23,10 @@ from pairity.estimators.transformer import (
     object_numbers,
     widths_of,
 )
+from pairity.pairs.arrays import as_dense, distinct_rows
 from pairity.pairs.data import ObjectTable, Pairs
-from pairity.pairs.distinct import distinct_rows
 from pairity.pairs.parity import Parity, impose
-from pairity.runtime.validation import as_dense, as_feature_table
+from pairity.runtime.validation import as_feature_table
 
 
 @dataclass(eq=False, repr=False)

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairRegressor
-from pairity.losses.smooth import Squared
-from pairity.losses.smoothed import LossRecipe
+from pairity.losses.loss import LossRecipe, Squared
 from pairity.runtime.validation import check_strength
 from pairity.solvers.choices import RIDGE, Dense, LowRank, Solver, Spectral, as_solver
 from pairity.solvers.plan import plan_ridge

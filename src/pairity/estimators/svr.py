@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from pairity.estimators.machine import PairRegressor, SupportVectorMachine
-from pairity.losses.smoothed import LossRecipe
+from pairity.losses.loss import LossRecipe
 from pairity.runtime.validation import check_not_negative
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairClassifier, SupportVectorMachine
 from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
-from pairity.losses.piecewise import PiecewiseLinear, hinge
+from pairity.losses.loss import PiecewiseLinear, hinge
 from pairity.operators.blockwise import operator_within
 from pairity.pairs.parity import Parity, halved_weight
 from pairity.runtime.progress import say
@@ -22,7 +22,7 @@ from pairity.solvers.plan import near, solve
 from pairity.solvers.problem import TrainingSet
 from pairity.solvers.switching import Steps, Switch, Switching, initial_labels, losses_of
 from pairity.training.fit import HowToFit, fitted_of, lift, prepare, train
-from pairity.training.labels import label_decisions
+from pairity.training.model import label_decisions
 from pairity.training.read import TrainingData
 
 Vector = NDArray[np.float64]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from pairity.pairs.arrays import distinct_rows
 from pairity.pairs.data import Pairs
-from pairity.pairs.distinct import distinct_rows
 
 
 def widths_of(pairs: Pairs) -> tuple[int, int, int]:

@@ -30,9 +30,8 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from threadpoolctl import threadpool_limits
 
 from pairity.inspection.fitted_function import margins
-from pairity.pairs.arrays import unordered
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Parity
+from pairity.pairs.parity import Parity, unordered
 from pairity.pairs.same_objects import connected_parts
 from pairity.runtime.validation import refuse_extreme_weights, refuse_large_targets, refuse_lossy
 

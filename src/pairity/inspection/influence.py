@@ -18,8 +18,7 @@ from pairity.inspection.fitted_function import (
 )
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs.data import Pairs
-from pairity.pairs.orientation import Orientation
-from pairity.pairs.parity import Parity, impose
+from pairity.pairs.parity import Orientation, Parity, impose
 from pairity.runtime.validation import check_count
 from pairity.training.model import PairModel
 

@@ -28,9 +28,8 @@ from pairity.inspection.fitted_function import (
     object_names,
 )
 from pairity.inspection.flow import Places, Vector
-from pairity.pairs.arrays import unordered
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Parity
+from pairity.pairs.parity import Parity, unordered
 from pairity.runtime.validation import check_choice, plain_numbers
 
 #: Levels closer than this part of the largest are equal: rounding parts no objects.

@@ -26,7 +26,7 @@ from pairity.model_selection.splitter import check_count
 from pairity.model_selection.splitters import PairKFold
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
-from pairity.runtime.memory import Budget, megabytes_of
+from pairity.runtime.resources import Budget, megabytes_of
 from pairity.runtime.validation import check_choice
 
 #: Numbers for each pair that a ranking holds.

@@ -13,7 +13,7 @@ from pairity.inspection.fitted_function import as_frame, require_pairs
 from pairity.inspection.verdict import MirroredPairs, compare_mirrored, decide, read_targets
 from pairity.kernels import Gaussian, Linear, Standardized
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.resolve import as_kernel
+from pairity.kernels.standardized import as_kernel
 from pairity.model_selection.splitters import PairKFold
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of

@@ -35,7 +35,7 @@ from pairity.io.values import (
     scalar_type,
 )
 from pairity.kernels.algebra import EntrywiseProduct, Kernel, Sum
-from pairity.kernels.elementary import Callable
+from pairity.kernels.object_kernels import Callable
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.solvers.choices import SMO, Splitting

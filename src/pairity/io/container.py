@@ -36,7 +36,7 @@ from typing import Any, BinaryIO, NamedTuple
 from pairity._version import __version__
 from pairity.exceptions import ModelFileError, gist
 from pairity.io.values import array_bytes, padding
-from pairity.runtime.memory import available_megabytes
+from pairity.runtime.resources import available_megabytes
 
 MAGIC = b"\x89PAIR\r\n\x1a"
 FORMAT = 1

@@ -8,10 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from pairity.pairs.arrays import unordered_keys
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_graphs import is_networkx
-from pairity.pairs.parity import Parity
+from pairity.pairs.parity import Parity, unordered_keys
 from pairity.runtime.validation import check_choice
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.pairs.from_tables import as_objects
-from pairity.pairs.texts import text_of
+from pairity.pairs.from_tables import as_objects, text_of
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,10 @@ from pairity.estimators.transformer import PairTransformer
 from pairity.exceptions import KernelError, ModelFileError, gist
 from pairity.io.fitted_state import check_values, is_fitted, parts_of
 from pairity.io.registry import is_own
-from pairity.kernels.classes import spread_sample
-from pairity.kernels.expansion import expand, parity_of
-from pairity.kernels.scaling import Scaling
+from pairity.kernels.atoms import expand
+from pairity.kernels.classes import parity_of
+from pairity.kernels.elementary import spread_sample
+from pairity.kernels.standardized import Scaling
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid

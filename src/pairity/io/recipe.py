@@ -31,8 +31,8 @@ from pairity.pairs.from_tables import (
     locate,
     numbers_of,
     refuse_repeated,
+    text_of,
 )
-from pairity.pairs.texts import text_of
 
 Table = NDArray[np.float64]
 

@@ -19,10 +19,10 @@ _HOMES = {
         " Identity Linear MetricLearning Mixed Nystroem OddPart OrderInvariant Polynomial Precomputed"
         " Product SkewBalanced Standardized Tensor TensorMetric",
         "pairity.kernels.algebra": "EntrywiseProduct Scaled Sum",
+        "pairity.kernels.elementary": "OnRescaled",
         "pairity.kernels.landmarks": "FeatureError LandmarkFeatures",
         "pairity.kernels.nystroem": "Approximated",
-        "pairity.kernels.scaling": "Scaling",
-        "pairity.kernels.standardized": "OnRescaled Rescaled",
+        "pairity.kernels.standardized": "Rescaled Scaling",
         "pairity.estimators.svc": "PairSVC",
         "pairity.estimators.svr": "PairSVR",
         "pairity.estimators.ridge": "PairRidge",

@@ -25,25 +25,23 @@ from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
     from pairity.kernels.algebra import Kernel
+    from pairity.kernels.classes import Balanced, Mixed, OrderInvariant, SkewBalanced
     from pairity.kernels.constructions import (
         Additive,
-        Balanced,
         Bilinear,
+        Derived,
         DirectSum,
+        EvenPart,
         MetricLearning,
-        Mixed,
-        OrderInvariant,
+        OddPart,
         Product,
-        SkewBalanced,
         Tensor,
         TensorMetric,
     )
     from pairity.kernels.diffusion import Diffusion
-    from pairity.kernels.elementary import Callable, Gaussian, Linear, Polynomial, Precomputed
-    from pairity.kernels.identity import Identity
+    from pairity.kernels.elementary import Gaussian, Linear
     from pairity.kernels.nystroem import Nystroem, approximation_errors
-    from pairity.kernels.of_derived import Derived
-    from pairity.kernels.reflection import EvenPart, OddPart
+    from pairity.kernels.object_kernels import Callable, Identity, Polynomial, Precomputed
     from pairity.kernels.standardized import Standardized
     from pairity.pairs.neighbours import with_neighbour_means
 
@@ -76,34 +74,18 @@ __all__ = [
     "with_neighbour_means",
 ]
 
+_HOMES = {
+    "algebra": "Kernel",
+    "classes": "Balanced Mixed OrderInvariant SkewBalanced",
+    "constructions": "Additive Bilinear Derived DirectSum EvenPart MetricLearning OddPart Product"
+    " Tensor TensorMetric",
+    "diffusion": "Diffusion",
+    "elementary": "Gaussian Linear",
+    "nystroem": "Nystroem approximation_errors",
+    "object_kernels": "Callable Identity Polynomial Precomputed",
+    "standardized": "Standardized",
+    "pairity.pairs.neighbours": "with_neighbour_means",
+}
 __getattr__, __dir__ = attach(
-    __name__,
-    {
-        "Additive": "constructions",
-        "Balanced": "constructions",
-        "Bilinear": "constructions",
-        "Callable": "elementary",
-        "Derived": "of_derived",
-        "Diffusion": "diffusion",
-        "DirectSum": "constructions",
-        "EvenPart": "reflection",
-        "Gaussian": "elementary",
-        "Identity": "identity",
-        "Kernel": "algebra",
-        "Linear": "elementary",
-        "MetricLearning": "constructions",
-        "Mixed": "constructions",
-        "Nystroem": "nystroem",
-        "OddPart": "reflection",
-        "OrderInvariant": "constructions",
-        "Polynomial": "elementary",
-        "Precomputed": "elementary",
-        "Product": "constructions",
-        "SkewBalanced": "constructions",
-        "Standardized": "standardized",
-        "Tensor": "constructions",
-        "TensorMetric": "constructions",
-        "approximation_errors": "nystroem",
-        "with_neighbour_means": "pairity.pairs.neighbours",
-    },
+    __name__, {name: module for module, names in _HOMES.items() for name in names.split()}
 )

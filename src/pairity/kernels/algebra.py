@@ -17,19 +17,25 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from inspect import signature
 from operator import add, mul
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
-from pairity.kernels.features import Features, Matrix, NamedObjects
-from pairity.pairs.distinct import joined
+from pairity.pairs.arrays import Features, Matrix, joined
 from pairity.pairs.parity import Parity
 
 if TYPE_CHECKING:
     from pairity.kernels.atoms import Atoms
     from pairity.pairs.data import Pairs
+
+
+class NamedObjects(NamedTuple):
+    """Objects as kernels see them: features, and numbers that stand for ids, if any."""
+
+    features: Features
+    codes: Matrix | None
 
 
 class Kernel(BaseEstimator):
@@ -237,26 +243,27 @@ def _shown(value: Any) -> str:
     return repr(value)
 
 
+def _of_children(name: str) -> Any:
+    """A method: what the methods of that name of all children return, combined."""
+    return lambda self, *arguments: self._combine(
+        getattr(child, name)(*arguments) for child in self.children()
+    )
+
+
+def _of_kernel(name: str) -> Any:
+    """A property: that of the one kernel inside."""
+    return property(lambda self: getattr(self.kernel, name), doc="That of the kernel.")
+
+
 class _Combined(Kernel):
     """A kernel whose values are those of its children, combined entry by entry."""
 
     def _combine(self, values: Iterator[Any]) -> Any:
         raise NotImplementedError
 
-    def formula(self, atoms: Atoms) -> Any:
-        return self._combine(child.formula(atoms) for child in self.children())
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        return self._combine(child.on_features(left, right) for child in self.children())
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        return self._combine(child.paired(left, right) for child in self.children())
-
-    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        return self._combine(child.on_objects(left, right) for child in self.children())
-
-    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        return self._combine(child.paired_objects(left, right) for child in self.children())
+    formula = _of_children("formula")
+    on_features, paired = _of_children("on_features"), _of_children("paired")
+    on_objects, paired_objects = _of_children("on_objects"), _of_children("paired_objects")
 
     @property
     def reflection_invariant(self) -> bool:  # type: ignore[override]
@@ -330,6 +337,8 @@ class Scaled(_Combined):
     factor: float
     kernel: Kernel
 
+    translation, reflection = _of_kernel("translation"), _of_kernel("reflection")
+
     def check(self) -> None:
         """Refuse a factor that would make the kernel negative."""
         if not (np.isfinite(self.factor) and self.factor >= 0.0):
@@ -347,19 +356,18 @@ class Scaled(_Combined):
         rows = self.kernel.explicit(features)
         return None if rows is None else rows * float(np.sqrt(self.factor))
 
-    @property
-    def translation(self) -> str | None:  # type: ignore[override]
-        """That of the kernel."""
-        return self.kernel.translation
-
-    @property
-    def reflection(self) -> Parity | None:  # type: ignore[override]
-        """That of the kernel."""
-        return self.kernel.reflection
-
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
         return f"{self.factor:g} * {inner}"
+
+
+def require_kernel(value: Any, name: str, expected: str) -> None:
+    """Refuse what is no kernel where one is expected."""
+    if not isinstance(value, Kernel):
+        raise KernelError(
+            f"got {name}={value!r}; expected {expected} such as Gaussian(1.0): wrap a function in"
+            " Callable(function)."
+        )
 
 
 def is_approximated(kernel: Kernel) -> bool:

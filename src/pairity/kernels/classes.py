@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel
-from pairity.kernels.constructions import projected
-from pairity.kernels.elementary import Precomputed
-from pairity.kernels.expansion import expand, is_order_invariant, parity_of
-from pairity.kernels.scaling import spread_rows, spread_sample
+from pairity.kernels.algebra import Kernel, require_kernel
+from pairity.kernels.atoms import Atoms, expand
+from pairity.kernels.elementary import spread_rows, spread_sample
+from pairity.kernels.object_kernels import Precomputed
 from pairity.pairs.arrays import Matrix
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Parity
+from pairity.pairs.parity import Parity, impose
 
 #: Relative deviation up to which a law counts as held, for kernels that can only be measured.
 LAW_TOLERANCE = 1e-9
@@ -29,6 +30,132 @@ _LARGEST_VALUE, _SMALLEST_VALUE = 1e100, 1e-100
 _ROUNDING = 4.0 * np.finfo(np.float64).eps
 #: Objects on which a precomputed matrix is tested for negative eigenvalues.
 _OBJECT_SAMPLE = 1000
+
+
+@lru_cache(maxsize=256)
+def parity_of(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Parity | None:
+    """EVEN for a balanced kernel, ODD for a skew-balanced one, None for neither."""
+    group = n_symmetric, n_antisymmetric
+    plain, mirrored = expand(kernel, *group), expand(kernel, *group, right_swapped=True)
+    return next((parity for parity in Parity if plain.equals(mirrored * parity.sign)), None)
+
+
+@lru_cache(maxsize=256)
+def is_order_invariant(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> bool:
+    """Whether K(ba, dc) = K(ab, cd) follows from the formula: class (d) of Section 3."""
+    group = n_symmetric, n_antisymmetric
+    mirrored = expand(kernel, *group, left_swapped=True, right_swapped=True)
+    return expand(kernel, *group).equals(mirrored)
+
+
+@dataclass(eq=False, repr=False)
+class _OfPairKernel(Kernel):
+    """A construction on one pair kernel."""
+
+    kernel: Kernel
+
+    def check(self) -> None:
+        require_kernel(self.kernel, "kernel", "a kernel of pairs")
+        super().check()
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"{type(self).__name__}({self.kernel!r})"
+
+
+class OrderInvariant(_OfPairKernel):
+    """``(K(ab, cd) + K(ba, dc)) / 2``, formula (38): order-invariant for every pair kernel K."""
+
+    def formula(self, atoms: Atoms) -> Any:
+        """Mean over the simultaneous swap of both pairs."""
+        mirrored = atoms.swap_left().swap_right()
+        return (self.kernel.formula(atoms) + self.kernel.formula(mirrored)) * 0.5
+
+
+class _Projection(_OfPairKernel):
+    """The part of one parity in the left pair."""
+
+    _parity: ClassVar[Parity]
+
+    def formula(self, atoms: Atoms) -> Any:
+        value, mirrored = self.kernel.formula(atoms), self.kernel.formula(atoms.swap_left())
+        return impose(self._parity, value, mirrored)
+
+
+class Balanced(_Projection):
+    """``(K(ab, cd) + K(ba, cd)) / 2``, formula (6): the even part of an order-invariant kernel."""
+
+    _parity = Parity.EVEN
+
+
+class SkewBalanced(_Projection):
+    """``(K(ab, cd) - K(ba, cd)) / 2``, formula (7): the odd part of an order-invariant kernel."""
+
+    _parity = Parity.ODD
+
+
+def projected(kernel: Kernel, parity: Parity) -> Kernel:
+    """The balanced (6) or the skew-balanced (7) part of a kernel."""
+    return Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
+
+
+@dataclass(eq=False, repr=False)
+class Mixed(_OfPairKernel):
+    """``even * K^b + odd * K^s``: functions ``f = f_even + f_odd`` of their own strengths.
+
+    ``K^b`` and ``K^s`` are the balanced (6) and the skew-balanced (7) part of K.  In a machine of
+    this kernel the two parts of f are orthogonal, and the penalty is
+
+        |f|^2 = |f_even|^2 / even + |f_odd|^2 / odd,
+
+    so a small strength lets that part speak only where the data insist.  Use it with
+    ``symmetry="none"``: trained on the rows as they are written, for data that are mostly
+    antisymmetric, say, but favour the object written first.  ``Mixed(K, 1, 1)`` is K,
+    ``Mixed(K, 1, 0)`` is ``Balanced(K)``, ``Mixed(K, 0, 1)`` is ``SkewBalanced(K)``.
+    :func:`pairity.inspection.even_odd_parts` splits the values of a fitted model.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Kernel of pairs.  One that is not order-invariant is made so first, by (38).
+    even, odd : float
+        Strengths, 0 or more and not both 0.
+
+    Examples
+    --------
+    >>> from pairity.kernels import Gaussian, Mixed
+    >>> Mixed(Gaussian(1.0), even=0.1)
+    Mixed(Gaussian(sigma=1.0), even=0.1, odd=1.0)
+    """
+
+    even: float = 1.0
+    odd: float = 1.0
+
+    def check(self) -> None:
+        """Refuse what is no kernel, and strengths out of range."""
+        super().check()
+        for name, strength in (("even", self.even), ("odd", self.odd)):
+            if not (np.isfinite(strength) and strength >= 0.0):
+                raise KernelError(
+                    f"got {name}={strength!r}; expected a finite strength, 0 or more: a negative"
+                    " one makes no positive semi-definite kernel."
+                )
+        if self.even == 0.0 and self.odd == 0.0:
+            raise KernelError("got even=0 and odd=0; expected at least one strength above 0.")
+
+    def formula(self, atoms: Atoms) -> Any:
+        """The two projections of the kernel, weighted."""
+        kernel = self.kernel
+        if not is_order_invariant(kernel, atoms.n_symmetric, atoms.n_antisymmetric):
+            kernel = OrderInvariant(kernel)
+        value, mirrored = kernel.formula(atoms), kernel.formula(atoms.swap_left())
+        even = impose(Parity.EVEN, value, mirrored) * float(self.even)
+        return even + impose(Parity.ODD, value, mirrored) * float(self.odd)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"Mixed({self.kernel!r}, even={self.even!r}, odd={self.odd!r})"
+
+
+# Laws, measured ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

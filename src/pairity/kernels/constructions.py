@@ -1,36 +1,34 @@
-"""Pair kernels built from other kernels: projections, Remark 2, the bilinear kernel (37)."""
+"""Pair kernels built from other kernels: Remark 2, derived features, the bilinear kernel (37).
+
+Even and odd parts of kernels of features under a change of sign, (9) and (11), serve as their k3.
+"""
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel
+from pairity.kernels.algebra import Kernel, require_kernel
 from pairity.kernels.atoms import Atoms, Edges
-from pairity.kernels.expansion import is_order_invariant
-from pairity.kernels.features import (
-    Features,
-    Matrix,
+from pairity.kernels.elementary import (
     inner_products,
     paired_inner_products,
+    spread_sample,
     whole_power,
+    with_both_signs,
 )
-from pairity.kernels.scaling import with_both_signs
+from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.data import Pairs
+from pairity.pairs.derived import common_parity, derived_features
 from pairity.pairs.parity import Parity, impose
 from pairity.runtime.validation import as_symmetric_matrix
 
-
-def _require_kernel(value: Any, name: str, expected: str) -> None:
-    if not isinstance(value, Kernel):
-        raise KernelError(
-            f"got {name}={value!r}; expected {expected} such as Gaussian(1.0): wrap a function in"
-            " Callable(function)."
-        )
+#: Pairs on whose derived features a width is found.
+_SAMPLE = 20_000
 
 
 @dataclass(eq=False, repr=False)
@@ -83,56 +81,6 @@ class Bilinear(Kernel):
 
 
 @dataclass(eq=False, repr=False)
-class _OfPairKernel(Kernel):
-    """A construction on one pair kernel."""
-
-    kernel: Kernel
-
-    def check(self) -> None:
-        _require_kernel(self.kernel, "kernel", "a kernel of pairs")
-        super().check()
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"{type(self).__name__}({self.kernel!r})"
-
-
-class OrderInvariant(_OfPairKernel):
-    """``(K(ab, cd) + K(ba, dc)) / 2``, formula (38): order-invariant for every pair kernel K."""
-
-    def formula(self, atoms: Atoms) -> Any:
-        """Mean over the simultaneous swap of both pairs."""
-        mirrored = atoms.swap_left().swap_right()
-        return (self.kernel.formula(atoms) + self.kernel.formula(mirrored)) * 0.5
-
-
-class _Projection(_OfPairKernel):
-    """The part of one parity in the left pair."""
-
-    _parity: ClassVar[Parity]
-
-    def formula(self, atoms: Atoms) -> Any:
-        value, mirrored = self.kernel.formula(atoms), self.kernel.formula(atoms.swap_left())
-        return impose(self._parity, value, mirrored)
-
-
-class Balanced(_Projection):
-    """``(K(ab, cd) + K(ba, cd)) / 2``, formula (6): the even part of an order-invariant kernel."""
-
-    _parity = Parity.EVEN
-
-
-class SkewBalanced(_Projection):
-    """``(K(ab, cd) - K(ba, cd)) / 2``, formula (7): the odd part of an order-invariant kernel."""
-
-    _parity = Parity.ODD
-
-
-def projected(kernel: Kernel, parity: Parity) -> Kernel:
-    """The balanced (6) or the skew-balanced (7) part of a kernel."""
-    return Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
-
-
-@dataclass(eq=False, repr=False)
 class _OfObjectKernel(Kernel):
     """A construction on an object kernel k1, with group kernels k2 and k3 as in (8) and (10).
 
@@ -155,10 +103,10 @@ class _OfObjectKernel(Kernel):
     k3: Kernel | None = None
 
     def check(self) -> None:
-        _require_kernel(self.k1, "k1", "an object kernel")
+        require_kernel(self.k1, "k1", "an object kernel")
         for name, kernel in (("k2", self.k2), ("k3", self.k3)):
             if kernel is not None:
-                _require_kernel(kernel, name, "a kernel of group features")
+                require_kernel(kernel, name, "a kernel of group features")
         super().check()
         if self.k3 is not None and self.k3.reflection is None:
             raise KernelError(
@@ -273,58 +221,96 @@ def _metric(k1: Edges) -> Any:
     return whole_power((k1.ac - k1.ad) - (k1.bc - k1.bd), 2) * 0.25
 
 
+# --8<-- [start:derived]
 @dataclass(eq=False, repr=False)
-class Mixed(_OfPairKernel):
-    """``even * K^b + odd * K^s``: functions ``f = f_even + f_odd`` of their own strengths.
+class Derived(Kernel):
+    """``k(phi(ab), phi(cd))`` with features phi derived from the objects and the group features.
 
-    ``K^b`` and ``K^s`` are the balanced (6) and the skew-balanced (7) part of K.  In a machine of
-    this kernel the two parts of f are orthogonal, and the penalty is
-
-        |f|^2 = |f_even|^2 / even + |f_odd|^2 / odd,
-
-    so a small strength lets that part speak only where the data insist.  Use it with
-    ``symmetry="none"``: trained on the rows as they are written, for data that are mostly
-    antisymmetric, say, but favour the object written first.  ``Mixed(K, 1, 1)`` is K,
-    ``Mixed(K, 1, 0)`` is ``Balanced(K)``, ``Mixed(K, 0, 1)`` is ``SkewBalanced(K)``.
-    :func:`pairity.inspection.even_odd_parts` splits the values of a fitted model.
+    Parts that stay under a swap (``absolute_difference``, ``sum``, ``product``, ``symmetric``,
+    ``absolute_antisymmetric``) make a balanced kernel of any k.  Parts that change sign
+    (``difference``, ``antisymmetric``) make an order-invariant one of a reflection-invariant k, such
+    as Linear or Gaussian.  Multiply two of them to use both kinds.
 
     Parameters
     ----------
     kernel : Kernel
-        Kernel of pairs.  One that is not order-invariant is made so first, by (38).
-    even, odd : float
-        Strengths, 0 or more and not both 0.
+        Kernel of the derived features.
+    parts : tuple of str
+        What is compared, all of one kind: see :mod:`pairity.pairs.derived`.
 
     Examples
     --------
-    >>> from pairity.kernels import Gaussian, Mixed
-    >>> Mixed(Gaussian(1.0), even=0.1)
-    Mixed(Gaussian(sigma=1.0), even=0.1, odd=1.0)
+    >>> from pairity.kernels import Derived, Gaussian
+    >>> Derived(Gaussian(1.0), ("absolute_difference", "sum"))
+    Derived(Gaussian(sigma=1.0), ('absolute_difference', 'sum'))
     """
 
-    even: float = 1.0
-    odd: float = 1.0
+    kernel: Kernel
+    parts: tuple[str, ...] = ("absolute_difference",)
 
     def check(self) -> None:
-        """Refuse what is no kernel, and strengths out of range."""
+        """Refuse what is no kernel, and parts that are unknown or of two kinds."""
+        if not isinstance(self.kernel, Kernel):
+            raise KernelError(
+                f"got {self.kernel!r} for derived features; expected a kernel such as Gaussian(1.0)."
+            )
+        common_parity(self.parts)
         super().check()
-        for name, strength in (("even", self.even), ("odd", self.odd)):
-            if not (np.isfinite(strength) and strength >= 0.0):
-                raise KernelError(
-                    f"got {name}={strength!r}; expected a finite strength, 0 or more: a negative"
-                    " one makes no positive semi-definite kernel."
-                )
-        if self.even == 0.0 and self.odd == 0.0:
-            raise KernelError("got even=0 and odd=0; expected at least one strength above 0.")
+
+    def fitted_to(self, pairs: Pairs) -> Kernel:
+        """With parameters found on the derived features of the training pairs, in both orders."""
+        table = derived_features(spread_sample(pairs, _SAMPLE), self.parts)
+        if common_parity(self.parts) is Parity.ODD:
+            table = with_both_signs(table)
+        return self.mapped(lambda kernel: kernel.fitted_to_features(table))
 
     def formula(self, atoms: Atoms) -> Any:
-        """The two projections of the kernel, weighted."""
-        kernel = self.kernel
-        if not is_order_invariant(kernel, atoms.n_symmetric, atoms.n_antisymmetric):
-            kernel = OrderInvariant(kernel)
-        value, mirrored = kernel.formula(atoms), kernel.formula(atoms.swap_left())
-        even = impose(Parity.EVEN, value, mirrored) * float(self.even)
-        return even + impose(Parity.ODD, value, mirrored) * float(self.odd)
+        """The kernel between derived features."""
+        return atoms.derived(self.kernel, tuple(self.parts))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"Mixed({self.kernel!r}, even={self.even!r}, odd={self.odd!r})"
+        return f"Derived({self.kernel!r}, {tuple(self.parts)!r})"
+
+
+# --8<-- [end:derived]
+@dataclass(eq=False, repr=False)
+class _ReflectionPart(Kernel):
+    """Even or odd part of a kernel of features under ``z -> -z``: ``(k(x, z) +- k(x, -z)) / 2``."""
+
+    kernel: Kernel
+
+    reflection_invariant = True
+
+    def check(self) -> None:
+        super().check()
+        if not self.kernel.reflection_invariant:
+            raise KernelError(
+                f"got {self.kernel!r}, for which k(-x, -z) = k(x, z) is not known; expected a kernel"
+                " such as Linear, Polynomial or Gaussian, whose even and odd parts are kernels."
+            )
+
+    def formula(self, atoms: Atoms) -> Any:
+        raise KernelError(
+            f"got {self!r} as a kernel of pairs; expected it as k2 or k3 of a construction: use"
+            " Balanced(...) or SkewBalanced(...) to project a kernel of pairs."
+        )
+
+    def on_features(self, left: Features, right: Features) -> Matrix:
+        values, reflected = (self.kernel.on_features(left, z) for z in (right, -right))
+        return impose(self.reflection, values, reflected)
+
+    def paired(self, left: Features, right: Features) -> Matrix:
+        values, reflected = (self.kernel.paired(left, z) for z in (right, -right))
+        return impose(self.reflection, values, reflected)
+
+
+class EvenPart(_ReflectionPart):
+    """``(k(x, z) + k(x, -z)) / 2``: makes any reflection-invariant kernel satisfy (9)."""
+
+    reflection = Parity.EVEN
+
+
+class OddPart(_ReflectionPart):
+    """``(k(x, z) - k(x, -z)) / 2``: makes any reflection-invariant kernel satisfy (11)."""
+
+    reflection = Parity.ODD

@@ -1,40 +1,201 @@
-"""Elementary kernels: on objects inside a construction, on whole rows X_ab when used alone.
+"""Rows of features, and the linear and the Gaussian kernel of them.
 
-Used alone, each acts on the concatenated features ``X_ab = (x_a, x_ab, x~_ab, x_b)`` of
-Section 3 and is order-invariant (Callable: as far as the function is).
+Used alone, a kernel acts on the concatenated features ``X_ab = (x_a, x_ab, x~_ab, x_b)`` of
+Section 3 and is order-invariant; inside a construction it acts on objects.
+
+Products and distances come in two forms: every left row with every right row, and row by row
+("paired").  Powers are products: ``np.power`` is a vendor's vector function on some processors
+(AVX-512), and there ``(-x) ** 3 == -(x ** 3)`` fails in the last place, whereas IEEE products of
+numbers with opposite signs are exact opposites on every processor.
+
+What kernels learn from rows, spreads and median distances, counts each distinct row once, and
+features that change sign under a swap with both signs, so that repeated observations, the order of
+rows and the order in which a pair is written change nothing.
 """
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable as Function
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from functools import reduce
+from itertools import repeat
+from operator import mul
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import Atoms
-from pairity.kernels.features import (
-    Features,
-    Matrix,
-    inner_products,
-    is_long_power,
-    monomial_features,
-    paired_inner_products,
-    paired_squared_distances,
-    squared_distances,
-    whole_power,
-)
-from pairity.kernels.scaling import median_distance, median_of_pairs
-from pairity.pairs.arrays import batches
+from pairity.kernels.algebra import Kernel, NamedObjects
+from pairity.pairs.arrays import Features, Matrix, Places, Vector, as_dense, distinct_rows
 from pairity.pairs.data import Pairs
+from pairity.pairs.derived import derived_features
 from pairity.pairs.parity import Parity
-from pairity.runtime.validation import as_dense, as_symmetric_matrix, check_strength
+from pairity.runtime.validation import check_strength
 
-#: Powers beyond this overflow for all but a few features.
-_HIGHEST_DEGREE = 1000
+if TYPE_CHECKING:
+    from pairity.kernels.atoms import Atoms
+    from pairity.kernels.standardized import Scaling
+
+#: Rows between which distances are taken; more of them would move the median by a percent.
+_MOST_ROWS = 1000
+#: Up to this many columns distances are summed difference by difference: exact for near rows
+#: far from the origin.  Above it, matrix products on centred columns are much faster.
+_DIRECT_DISTANCE_COLUMNS = 64
+
+
+def inner_products(left: Features, right: Features) -> Matrix:
+    """``<x_i, z_j>`` for all i and j."""
+    product: Any = left @ right.T
+    return product.toarray() if sp.issparse(product) else np.asarray(product)
+
+
+def paired_inner_products(left: Features, right: Features) -> Matrix:
+    """``<x_i, z_i>`` for all i."""
+    if sp.issparse(left) or sp.issparse(right):
+        return np.asarray(sp.csr_array(left).multiply(sp.csr_array(right)).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", left, right)
+
+
+def squared_distances(left: Features, right: Features) -> Matrix:
+    """``|x_i - z_j|^2`` for all i and j."""
+    if sp.issparse(left) or sp.issparse(right):
+        return _expanded_distances(left, right)
+    if np.longdouble in (left.dtype, right.dtype):
+        return _summed_distances(left, right)
+    if left.shape[1] <= _DIRECT_DISTANCE_COLUMNS:
+        return cdist(left, right, "sqeuclidean")
+    centre = right.mean(axis=0)
+    centred = right - centre
+    return _expanded_distances(centred if left is right else left - centre, centred)
+
+
+def _summed_distances(left: Matrix, right: Matrix) -> Matrix:
+    """Squares added column by column, in the precision of the features."""
+    distances = np.zeros((len(left), len(right)), dtype=left.dtype)
+    for column in range(left.shape[1]):
+        difference = left[:, column, np.newaxis] - right[:, column]
+        difference *= difference
+        distances += difference
+    return distances
+
+
+def _expanded_distances(left: Features, right: Features) -> Matrix:
+    """``|x|^2 + |z|^2 - 2 <x, z>``, with the rounding below zero cut off."""
+    distances = inner_products(left, right)
+    distances *= -2.0
+    distances += paired_inner_products(left, left)[:, np.newaxis]
+    distances += paired_inner_products(right, right)[np.newaxis, :]
+    np.maximum(distances, 0.0, out=distances)
+    if left is right:
+        np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def paired_squared_distances(left: Features, right: Features) -> Matrix:
+    """``|x_i - z_i|^2`` for all i."""
+    difference = left - right
+    return paired_inner_products(difference, difference)
+
+
+Value = TypeVar("Value")
+
+
+def whole_power(base: Value, exponent: int) -> Value:
+    """``base * ... * base`` for an exponent of at least 1; arrays, or anything else with ``*``."""
+    return reduce(mul, repeat(base, int(exponent)))
+
+
+# What is learned from rows -----------------------------------------------------------------------
+
+
+def spread_rows(n_rows: int, size: int) -> Places:
+    """At most ``size`` row numbers, evenly spread."""
+    return np.linspace(0, n_rows - 1, min(n_rows, size)).astype(np.intp)
+
+
+def spread_sample(pairs: Pairs, size: int) -> Pairs:
+    """At most ``size`` of the pairs, evenly spread over the rows."""
+    return pairs if len(pairs) <= size else pairs[spread_rows(len(pairs), size)]
+
+
+def distinct_sample(table: Features, most_rows: int = _MOST_ROWS) -> Features:
+    """At most that many distinct rows of a table, spread evenly over their order by content."""
+    rows = distinct_rows(table).representative
+    return table[rows if len(rows) <= most_rows else rows[spread_rows(len(rows), most_rows)]]
+
+
+def median_distance(table: Features) -> float:
+    """Median distance between two different rows; 1.0 where there are no two."""
+    sample = distinct_sample(table)
+    if sample.shape[0] < 2 or not sample.shape[1]:
+        return 1.0
+    distances = squared_distances(sample, sample)[np.triu_indices(sample.shape[0], 1)]
+    middle = float(np.sqrt(np.median(distances)))
+    return middle if np.isfinite(middle) and middle > 0.0 else 1.0
+
+
+def with_both_signs(table: Matrix) -> Matrix:
+    """Rows of odd features and their negatives: what the pairs and their swaps have together."""
+    return np.vstack([table, -table])
+
+
+def median_of_pairs(pairs: Pairs) -> float:
+    """Width on ``X_ab``: squares add up, those of the objects and of the group features."""
+    objects, odd = pairs.without_unused_objects().objects, with_both_signs(pairs.antisymmetric)
+    tables = (table for table in (objects, pairs.symmetric, odd) if table.shape[1])
+    total = sum(median_distance(table) ** 2 for table in tables)
+    return float(np.sqrt(total)) if total > 0.0 else 1.0
+
+
+def moments(table: Features) -> tuple[Vector, Vector]:
+    """Mean and spread of the columns over distinct rows."""
+    if not table.shape[0] or not table.shape[1]:
+        return np.zeros(table.shape[1]), np.ones(table.shape[1])
+    rows = table[distinct_rows(table).representative]
+    if not sp.issparse(rows):
+        return rows.mean(axis=0), rows.std(axis=0)
+    sparse = sp.csr_array(rows)
+    mean = np.asarray(sparse.mean(axis=0)).ravel()
+    square = np.asarray(sparse.multiply(sparse).mean(axis=0)).ravel()
+    return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+
+
+def inverse_spreads(spread: Vector) -> Vector:
+    """Factors; 1 for a column that does not vary."""
+    varies = spread > 1e-12 * max(float(spread.max(initial=0.0)), 1e-300)
+    return np.where(varies, 1.0 / np.where(varies, spread, 1.0), 1.0)
+
+
+def rescaled(table: Features, shift: Vector, factor: Vector) -> Features:
+    """``(x - shift) * factor`` column by column."""
+    if sp.issparse(table) and not shift.any():
+        return sp.csr_array(sp.csr_array(table).multiply(factor[np.newaxis, :]))
+    return (as_dense(table) - shift) * factor
+
+
+class ObjectGrams:
+    """Gram matrices between two object tables, each computed once."""
+
+    def __init__(self, left: Pairs, right: Pairs) -> None:
+        self.left, self.right = left.objects, right.objects
+        self._sides = [NamedObjects(side.objects, side.id_codes) for side in (left, right)]
+        self._known: dict[tuple[Any, ...], Matrix] = {}
+
+    def __getitem__(self, kernel: Kernel) -> Matrix:
+        token = kernel.token
+        if token not in self._known:
+            self._known[token] = kernel.on_objects(*self._sides)
+        return self._known[token]
+
+
+def derived_table(pairs: Pairs, parts: tuple[str, ...], scaling: Scaling | None) -> Matrix:
+    """Features derived from those of the pairs, rescaled first if there is a scale."""
+    return derived_features(pairs if scaling is None else scaling.apply(pairs), parts)
+
+
+# Kernels ----------------------------------------------------------------------------------------
 
 
 def concatenated_inner_product(atoms: Atoms, kernel: Kernel) -> Any:
@@ -77,59 +238,6 @@ class Linear(_ObjectKernel):
 
 
 @dataclass(eq=False, repr=False)
-class Polynomial(Kernel):
-    """Homogeneous polynomial kernel ``<x, z>^degree``, formula (5).
-
-    Parameters
-    ----------
-    degree : int
-        From 1 to 1000.  Even degrees have even reflection parity (9), odd degrees odd (11).
-    """
-
-    degree: int = 3
-
-    reflection_invariant = True
-
-    def check(self) -> None:
-        """Refuse a degree that is not a positive integer."""
-        whole = isinstance(self.degree, numbers.Integral) and not isinstance(self.degree, bool)
-        if not whole or not 1 <= self.degree <= _HIGHEST_DEGREE:
-            raise KernelError(
-                f"got Polynomial(degree={self.degree!r}); expected a whole number from 1 to"
-                f" {_HIGHEST_DEGREE}."
-            )
-
-    @property
-    def reflection(self) -> Parity:  # type: ignore[override]
-        """Parity of the degree."""
-        return Parity.ODD if self.degree % 2 else Parity.EVEN
-
-    @property
-    def power(self) -> int:  # type: ignore[override]
-        """The degree."""
-        return int(self.degree)
-
-    def formula(self, atoms: Atoms) -> Any:
-        """``<X_ab, X_cd>^degree``, of whole rows where that has too many monomials."""
-        n_terms = 2 + bool(atoms.n_symmetric) + bool(atoms.n_antisymmetric)
-        if is_long_power(n_terms, self.degree):
-            return atoms.rows(self)
-        return whole_power(concatenated_inner_product(atoms, Linear()), self.degree)
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        """``<x_i, z_j>^degree``."""
-        return whole_power(inner_products(left, right), self.degree)
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """``<x_i, z_i>^degree``."""
-        return whole_power(paired_inner_products(left, right), self.degree)
-
-    def explicit(self, features: Features) -> Features | None:
-        """Monomials of the features, where they are few."""
-        return monomial_features(features, self.degree)
-
-
-@dataclass(eq=False, repr=False)
 class Gaussian(Kernel):
     """Gaussian kernel ``exp(-|x - z|^2 / (2 sigma^2))``.
 
@@ -140,8 +248,7 @@ class Gaussian(Kernel):
     ----------
     sigma : float or "median"
         Width, above 0.  scikit-learn's ``gamma`` is ``1 / (2 sigma^2)``.  "median" takes the
-        median distance between training objects (:mod:`pairity.kernels.scaling`) when a model is
-        fitted.
+        median distance between training objects when a model is fitted.
     """
 
     sigma: float | str = 1.0
@@ -195,140 +302,68 @@ class Gaussian(Kernel):
         return self._profile(paired_squared_distances(left, right))
 
 
-class _Renamed(Kernel):
-    """A kernel with a parameter whose name is that of a method or property of kernels."""
+class OnRescaled(Kernel):
+    """``k((x - shift) * factor, (z - shift) * factor)``: a kernel of features, rescaled first."""
 
-    _attributes: ClassVar[dict[str, str]]  # by parameter
-
-    def parameters(self) -> dict[str, Any]:
-        return {name: getattr(self, attribute) for name, attribute in self._attributes.items()}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return self.parameters()
-
-    def set_params(self, **params: Any) -> Self:
-        if set(params) - set(self._attributes):
-            expected = ", ".join(self._attributes)
-            raise ValueError(f"got parameters {sorted(params)}; expected {expected}.")
-        for name, value in params.items():
-            setattr(self, self._attributes[name], value)
-        return self
-
-
-class Precomputed(_Renamed, _ObjectKernel):
-    """Kernel values looked up in a matrix.
-
-    The feature table of the objects is then one column of whole numbers: the row of ``gram`` that
-    belongs to the object (``np.arange(m)[:, None]`` for all of them).  Used alone it is the
-    linear kernel on the concatenation of the implicit features: ``gram[a,c] + gram[b,d]``.
-
-    Parameters
-    ----------
-    gram : array-like of shape (m, m)
-        Symmetric and positive semi-definite (checked when a model is fitted).
-    """
-
-    proven = False
-    _attributes = {"gram": "gram_matrix"}
-
-    def __init__(self, gram: Any) -> None:
-        self.gram_matrix = gram
-        self.check()
-
-    def check(self) -> None:
-        """Refuse a matrix that is not square, symmetric and finite."""
-        _ = self.gram_values
-
-    @property
-    def gram_values(self) -> Matrix:
-        """The matrix, checked."""
-        return as_symmetric_matrix(self.gram_matrix, "the precomputed Gram matrix")
-
-    def _places(self, features: Features) -> Any:
-        if features.shape[1] != 1:
-            raise KernelError(
-                f"got objects with {features.shape[1]} feature columns for a Precomputed kernel;"
-                " expected one column, the row number of each object in the matrix."
-            )
-        column = as_dense(features)
-        size = len(self.gram_matrix)
-        places = np.clip(column[:, 0], 0, max(0, size - 1)).astype(np.intp)
-        if (places != column[:, 0]).any() or (len(places) and not size):
-            raise KernelError(
-                "got object features that are not row numbers of the precomputed matrix; expected"
-                f" whole numbers from 0 to {size - 1}."
-            )
-        return places
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        """Entries of the matrix."""
-        return self.gram_values[np.ix_(self._places(left), self._places(right))]
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """Entries of the matrix, row by row."""
-        return self.gram_values[self._places(left), self._places(right)]
-
-
-class Callable(_Renamed):
-    """A function of two feature tables as a kernel.
-
-    Parameters
-    ----------
-    function : callable
-        ``function(X, Z)`` returns the matrix of ``k(x_i, z_j)``.  Inside a construction it gets
-        object features (or group features); used alone it gets whole rows ``X_ab``.
-    reflection : {"even", "odd", None}
-        What ``k(x, -z)`` is, for use as k3 in (8) or (10); checked when a model is fitted.
-    """
-
-    proven = False
-    _attributes = {"function": "function", "reflection": "declared_reflection"}
-
-    def __init__(self, function: Function[[Any, Any], Any], reflection: Any = None) -> None:
-        self.function = function
-        self.declared_reflection = reflection
-        self.check()
-
-    def check(self) -> None:
-        """Refuse something that cannot be called, or an unknown parity."""
-        if not callable(self.function):
-            raise KernelError(f"got {self.function!r}; expected a function of two feature tables.")
-        if self.declared_reflection not in ("even", "odd", None):
-            raise KernelError(
-                f"got reflection={self.declared_reflection!r}; expected 'even', 'odd' or None."
-            )
+    def __init__(self, kernel: Kernel, shift: Vector, factor: Vector) -> None:
+        self.kernel, self.shift, self.factor = kernel, shift, factor
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
-        """The parity that the user declared."""
-        return {"even": Parity.EVEN, "odd": Parity.ODD, None: None}[self.declared_reflection]
+        """That of the kernel, without a shift."""
+        return None if self.shift.any() else self.kernel.reflection
 
     @property
     def reflection_invariant(self) -> bool:  # type: ignore[override]
-        """A declared parity implies it for a symmetric kernel."""
-        return self.declared_reflection is not None
+        """That of the kernel, without a shift."""
+        return not self.shift.any() and self.kernel.reflection_invariant
 
-    def formula(self, atoms: Atoms) -> Any:
-        """The function on whole rows."""
-        return atoms.rows(self)
+    def rescale(self, table: Features) -> Features:
+        """The features that the kernel gets to see."""
+        if table.shape[1] != len(self.factor):
+            raise KernelError(
+                f"got features with {table.shape[1]} columns; expected {len(self.factor)}, as in the"
+                " fit that learned their scale."
+            )
+        return rescaled(table, self.shift, self.factor)
+
+    def _both(self, left: Features, right: Features) -> tuple[Features, Features]:
+        rows = self.rescale(left)
+        return rows, rows if right is left else self.rescale(right)
+
+    def _named(self, *sides: NamedObjects) -> Iterator[NamedObjects]:
+        tables = self._both(*(side.features for side in sides))
+        return (NamedObjects(*new) for new in zip(tables, (s.codes for s in sides), strict=True))
 
     def on_features(self, left: Features, right: Features) -> Matrix:
-        """Values of the function, checked for shape and for NaN."""
-        tables = (table.astype(np.float64, copy=False) for table in (left, right))
-        values = as_dense(self.function(*tables)).astype(np.float64, copy=False)
-        if values.shape != (left.shape[0], right.shape[0]):
-            raise KernelError(
-                f"got values of shape {values.shape} from the kernel function for tables of"
-                f" {left.shape[0]} and {right.shape[0]} rows; expected one value per pair of rows."
-            )
-        if not np.isfinite(values).all():
-            raise KernelError(
-                "got NaN or infinite values from the kernel function; expected finite numbers."
-            )
-        return values
+        """Values between rescaled rows."""
+        return self.kernel.on_features(*self._both(left, right))
 
     def paired(self, left: Features, right: Features) -> Matrix:
-        """Values row by row, from diagonals of small blocks."""
-        parts = batches(left.shape[0], 32)
-        blocks = (np.diagonal(self.on_features(left[part], right[part])) for part in parts)
-        return np.concatenate([np.zeros(0), *blocks])
+        """Values between rescaled rows, row by row."""
+        return self.kernel.paired(*self._both(left, right))
+
+    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Values between rescaled objects."""
+        return self.kernel.on_objects(*self._named(left, right))
+
+    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
+        """Values between rescaled objects, row by row."""
+        return self.kernel.paired_objects(*self._named(left, right))
+
+    @property
+    def power(self) -> int | None:  # type: ignore[override]
+        """That of the kernel."""
+        return self.kernel.power
+
+    def compared(self, table: Features) -> Features:
+        """Rescaled rows, as the kernel compares them."""
+        return self.kernel.compared(self.rescale(table))
+
+    def exponent(self, features: Features) -> Features | None:
+        """Those of the kernel, from rescaled rows."""
+        return self.kernel.exponent(self.rescale(features))
+
+    def explicit(self, features: Features) -> Features | None:
+        """Those of the kernel, from rescaled rows."""
+        return self.kernel.explicit(self.rescale(features))

@@ -20,12 +20,13 @@ from sklearn.cluster import kmeans_plusplus
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.elementary import _ObjectKernel
-from pairity.kernels.features import Features, Matrix, inner_products, paired_inner_products
-from pairity.kernels.scaling import distinct_sample
-from pairity.pairs.arrays import Places, batches
-from pairity.pairs.distinct import distinct_rows
-from pairity.runtime.validation import as_dense
+from pairity.kernels.elementary import (
+    _ObjectKernel,
+    distinct_sample,
+    inner_products,
+    paired_inner_products,
+)
+from pairity.pairs.arrays import Features, Matrix, Places, as_dense, batches, distinct_rows
 
 WAYS = ("k-means", "leverage", "uniform")
 #: Distinct rows among which landmarks are chosen; of more, so many, evenly spread.

@@ -6,7 +6,6 @@ any kernel of objects, at a rank that is known.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +15,14 @@ import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import Atoms, Edges, WrappedAtoms
-from pairity.kernels.elementary import Precomputed
-from pairity.kernels.expansion import Expansion, expand
-from pairity.kernels.features import Features, Matrix
+from pairity.kernels.atoms import Atoms, Edges, Expansion, expand
+from pairity.kernels.elementary import OnRescaled
 from pairity.kernels.landmarks import WAYS, FeatureError, LandmarkFeatures
-from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
-from pairity.kernels.standardized import OnRescaled
+from pairity.kernels.object_kernels import Precomputed
+from pairity.kernels.standardized import KERNEL_NAMES, WrappedAtoms, as_kernel
+from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.data import Pairs
+from pairity.runtime.validation import check_choice, check_count
 
 
 @dataclass(frozen=True)
@@ -73,8 +72,7 @@ class Approximated(Kernel):
 
     def formula(self, atoms: Atoms) -> Any:
         """The formula of the kernel, on atoms with landmark features."""
-        landmark_atoms: Any = _LandmarkAtoms(atoms, self.features)
-        return self.kernel.formula(landmark_atoms)
+        return self.kernel.formula(_LandmarkAtoms(atoms, self.features))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"Nystroem({self.kernel!r})"
@@ -131,17 +129,9 @@ class Nystroem(Kernel):
                 f"got kernel={self.kernel!r} for Nystroem; expected a kernel of pairity.kernels, or"
                 f" one of {', '.join(map(repr, KERNEL_NAMES))}."
             )
-        for name, least in (("n_components", 1), ("random_state", 0)):
-            value = getattr(self, name)
-            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
-            if not whole or value < least:
-                raise KernelError(
-                    f"got {name}={value!r}; expected a whole number, {least} or more."
-                )
-        if self.landmarks not in WAYS:
-            raise KernelError(
-                f"got landmarks={self.landmarks!r}; expected one of {', '.join(map(repr, WAYS))}."
-            )
+        check_count(self.n_components, "n_components", error=KernelError)
+        check_count(self.random_state, "random_state", 0, error=KernelError)
+        check_choice(self.landmarks, "landmarks", WAYS, error=KernelError)
         super().check()
 
     def fitted_to(self, pairs: Pairs) -> Kernel:

@@ -1,4 +1,7 @@
-"""A kernel of pairs on standardised or centred features: its atoms see other numbers.
+"""Kernels of pairs on standardised or centred features, and the names of default kernels.
+
+Objects and symmetric group features are shifted to mean 0, antisymmetric ones are not: their sign
+must stay theirs.  Atoms then see other numbers; the formula of a kernel stays.
 
 Features are centred where a model does not depend on their mean: an inner product of columns with
 a large mean (a timestamp of 1.7e9) loses all digits that tell objects apart.  A function
@@ -7,99 +10,165 @@ through the bias.  Whether a kernel is of that kind is read off its expansion: e
 random numbers, then those of shifted features (``k(x, z) + u(x) + u(z)`` for a kernel whose
 ``translation`` is "additive"), and the value must stay, or change by a function of either pair,
 which the bias takes up.
+
+A name means the same kernel wherever a kernel is asked for by its name: in estimators, searches,
+``Nystroem("gaussian")`` and formulas of the command line.  Names of Gaussian kernels stand for
+standardised features and the median width: "gaussian" is ``Standardized(Gaussian("median"))``,
+"tensor" is ``Standardized(Tensor(Gaussian("median")))``.  Classes are what their parameters say:
+``Gaussian()`` has sigma 1 on the features as they are, and ``gaussian(2.0)`` in a formula is
+``Gaussian(2.0)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, reduce
 from itertools import starmap
-from operator import add, mul
-from typing import Any
+from operator import mul
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import Atoms, Edges, WrappedAtoms
-from pairity.kernels.constructions import projected
-from pairity.kernels.expansion import Factor, Monomial, expand
-from pairity.kernels.features import Features, Matrix, NamedObjects
-from pairity.kernels.scaling import SCALES, Scaling, moments, rescaled
-from pairity.pairs.arrays import Vector
+from pairity.kernels.atoms import Atoms, Edges, Factor, Monomial, Parts, expand
+from pairity.kernels.classes import projected
+from pairity.kernels.constructions import (
+    Additive,
+    DirectSum,
+    MetricLearning,
+    Product,
+    Tensor,
+    TensorMetric,
+)
+from pairity.kernels.elementary import (
+    Gaussian,
+    Linear,
+    OnRescaled,
+    inverse_spreads,
+    moments,
+    rescaled,
+    with_both_signs,
+)
+from pairity.kernels.object_kernels import Callable, Identity, Polynomial
+from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.validation import check_choice
 
+SCALES = ("auto", "columns", "common")
+#: Spreads of columns further apart than this speak for different units.
+_SAME_UNIT = 10.0
+#: Columns whose means are within this share of their spread look centred, as scores of PCA are.
+_CENTRED = 0.05
+#: A mean of so many spreads is worth centring: below, products lose no more than two digits.
+_FAR = 8.0
+#: Derived features that a common shift of both objects leaves alone.
+_DIFFERENCES = {"difference", "absolute_difference", "antisymmetric", "absolute_antisymmetric"}
+#: Random pairs on either side; an identity between polynomials that holds for them holds.
+_PROBES = 4
 
-class OnRescaled(Kernel):
-    """``k((x - shift) * factor, (z - shift) * factor)``: a kernel of features, rescaled first."""
 
-    def __init__(self, kernel: Kernel, shift: Vector, factor: Vector) -> None:
-        self.kernel, self.shift, self.factor = kernel, shift, factor
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Shifts and factors: ``(x - shift) * factor``; none learned on sparse objects has a shift.
 
-    @property
-    def reflection(self) -> Parity | None:  # type: ignore[override]
-        """That of the kernel, without a shift."""
-        return None if self.shift.any() else self.kernel.reflection
+    Compared by identity: one scaling is learned in one fit.
+    """
 
-    @property
-    def reflection_invariant(self) -> bool:  # type: ignore[override]
-        """That of the kernel, without a shift."""
-        return not self.shift.any() and self.kernel.reflection_invariant
+    object_shift: Vector
+    object_factor: Vector
+    symmetric_shift: Vector
+    symmetric_factor: Vector
+    antisymmetric_factor: Vector
 
-    def rescale(self, table: Features) -> Features:
-        """The features that the kernel gets to see."""
-        if table.shape[1] != len(self.factor):
-            raise KernelError(
-                f"got features with {table.shape[1]} columns; expected {len(self.factor)}, as in the"
-                " fit that learned their scale."
-            )
-        return rescaled(table, self.shift, self.factor)
+    @classmethod
+    def of(cls, pairs: Pairs, scale: str) -> Scaling:
+        """Learn from training pairs, each distinct object and row counted once.
 
-    def _both(self, left: Features, right: Features) -> tuple[Features, Features]:
-        rows = self.rescale(left)
-        return rows, rows if right is left else self.rescale(right)
-
-    def _named(self, *sides: NamedObjects) -> Iterator[NamedObjects]:
-        tables = self._both(*(side.features for side in sides))
-        return (NamedObjects(*new) for new in zip(tables, (s.codes for s in sides), strict=True))
-
-    def on_features(self, left: Features, right: Features) -> Matrix:
-        """Values between rescaled rows."""
-        return self.kernel.on_features(*self._both(left, right))
-
-    def paired(self, left: Features, right: Features) -> Matrix:
-        """Values between rescaled rows, row by row."""
-        return self.kernel.paired(*self._both(left, right))
-
-    def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Values between rescaled objects."""
-        return self.kernel.on_objects(*self._named(left, right))
-
-    def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
-        """Values between rescaled objects, row by row."""
-        return self.kernel.paired_objects(*self._named(left, right))
+        ``scale="columns"`` gives every column of objects the spread 1, ``"common"`` divides all by
+        one number, as suits pixels, coordinates or principal components; ``"auto"`` takes
+        columns where their spreads differ so much that they can hardly share a unit.
+        """
+        mean, spread = moments(pairs.without_unused_objects().objects)
+        if scale == "auto":
+            scale = "columns" if _differ_in_unit(mean, spread) else "common"
+        if scale == "common":
+            spread = np.full_like(spread, np.sqrt(np.mean(spread**2)) if len(spread) else 1.0)
+        if sp.issparse(pairs.objects):
+            mean = np.zeros_like(mean)
+        symmetric_mean, symmetric_spread = moments(pairs.symmetric)
+        odd_spread = moments(with_both_signs(pairs.antisymmetric))[1]
+        even = symmetric_mean, inverse_spreads(symmetric_spread)
+        return cls(mean, inverse_spreads(spread), *even, inverse_spreads(odd_spread))
 
     @property
-    def power(self) -> int | None:  # type: ignore[override]
-        """That of the kernel."""
-        return self.kernel.power
+    def widths(self) -> tuple[int, int, int]:
+        """Numbers of object, symmetric and antisymmetric features."""
+        return len(self.object_factor), len(self.symmetric_factor), len(self.antisymmetric_factor)
 
-    def compared(self, table: Features) -> Features:
-        """Rescaled rows, as the kernel compares them."""
-        return self.kernel.compared(self.rescale(table))
+    @property
+    def rescales(self) -> bool:
+        """Whether it does more than shift."""
+        factors = self.object_factor, self.symmetric_factor, self.antisymmetric_factor
+        return bool((np.concatenate(factors) != 1.0).any())
 
-    def exponent(self, features: Features) -> Features | None:
-        """Those of the kernel, from rescaled rows."""
-        return self.kernel.exponent(self.rescale(features))
+    def apply(self, pairs: Pairs) -> Pairs:
+        """The pairs with their features rescaled."""
+        return pairs.with_features(
+            rescaled(pairs.objects, self.object_shift, self.object_factor),
+            rescaled(pairs.symmetric, self.symmetric_shift, self.symmetric_factor),
+            pairs.antisymmetric * self.antisymmetric_factor,
+        )
 
-    def explicit(self, features: Features) -> Features | None:
-        """Those of the kernel, from rescaled rows."""
-        return self.kernel.explicit(self.rescale(features))
+
+def _differ_in_unit(mean: Vector, spread: Vector) -> bool:
+    """Whether spreads are far apart, other than by the decay of centred principal components."""
+    varying = spread > 0
+    if varying.sum() < 2:
+        return False
+    mean, spread = mean[varying], spread[varying]
+    if float(spread.max()) <= _SAME_UNIT * float(np.median(spread)):
+        return False
+    return bool((np.abs(mean) > _CENTRED * spread).any())
+
+
+@dataclass(frozen=True)
+class WrappedAtoms:
+    """Base of atoms that change kernels of objects or of group features; the rest is passed on."""
+
+    inner: Atoms
+
+    #: The kernel that wraps others so, and what to do where it cannot wrap a kernel of whole rows.
+    wrapper: ClassVar[str]
+    instead: ClassVar[str]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def rows(self, kernel: Kernel) -> Any:
+        """Refuse: objects cannot be told apart there."""
+        raise KernelError(
+            f"got {self.wrapper} around {kernel!r}, a kernel of whole rows; expected one made of object"
+            f" kernels: {self.instead}."
+        )
+
+    def known(self, kernel: Kernel) -> Any:
+        """Refuse: there are no features to change."""
+        raise KernelError(
+            f"got {self.wrapper} around {kernel!r}, which knows its pairs; expected a kernel of"
+            f" features: leave {self.wrapper} out."
+        )
+
+    def swap_left(self) -> Self:
+        """Left pair mirrored."""
+        return replace(self, inner=self.inner.swap_left())
+
+    def swap_right(self) -> Self:
+        """Right pair mirrored."""
+        return replace(self, inner=self.inner.swap_right())
 
 
 _TWICE = "got Standardized inside Standardized; expected one of them."
@@ -126,9 +195,7 @@ class _RescaledAtoms(WrappedAtoms):
         factor = self.scaling.antisymmetric_factor  # these features stay centred at 0
         return self.inner.antisymmetric(OnRescaled(kernel, _zeros(len(factor)), factor))
 
-    def derived(
-        self, kernel: Kernel, parts: tuple[str, ...], scaling: Scaling | None = None
-    ) -> Any:
+    def derived(self, kernel: Kernel, parts: Parts, scaling: Scaling | None = None) -> Any:
         if scaling is not None:
             raise KernelError(_TWICE)
         return self.inner.derived(kernel, parts, self.scaling)
@@ -150,8 +217,7 @@ class Rescaled(Kernel):
         """The formula of the kernel, on rescaled atoms."""
         if isinstance(atoms, _RescaledAtoms):
             raise KernelError(_TWICE)
-        rescaled_atoms: Any = _RescaledAtoms(atoms, self.scaling)
-        return self.kernel.formula(rescaled_atoms)
+        return self.kernel.formula(_RescaledAtoms(atoms, self.scaling))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         return f"Standardized({self.kernel!r})" if self.scaling.rescales else repr(self.kernel)
@@ -196,13 +262,6 @@ class Standardized(Kernel):
 
 
 # Centring ---------------------------------------------------------------------------------------
-
-#: A mean of so many spreads is worth centring: below, products lose no more than two digits.
-_FAR = 8.0
-#: Derived features that a common shift of both objects leaves alone.
-_DIFFERENCES = {"difference", "absolute_difference", "antisymmetric", "absolute_antisymmetric"}
-#: Random pairs on either side; an identity between polynomials that holds for them holds.
-_PROBES = 4
 
 
 def fitted_kernel(kernel: Kernel, pairs: Pairs, parity: Parity | None, *, has_bias: bool) -> Kernel:
@@ -282,13 +341,41 @@ def _probed(terms: dict[Monomial, float]) -> tuple[Matrix, Matrix]:
         return value + left + draw(symbol, "right", edge % 2, shape=(_PROBES,))
 
     def total(value: Function[[Any, int], Matrix]) -> Matrix:
-        return reduce(
-            add,
-            (
-                weight
-                * reduce(mul, starmap(value, _symbols(monomial)), np.ones((_PROBES, _PROBES)))
-                for monomial, weight in terms.items()
-            ),
-        )
+        values = np.zeros((_PROBES, _PROBES))
+        for monomial, weight in terms.items():
+            values += reduce(mul, starmap(value, _symbols(monomial)), weight)
+        return values
 
     return total(draw), total(shifted)
+
+
+# Names ------------------------------------------------------------------------------------------
+
+_DEFAULTS: dict[str, Function[[], Kernel]] = {
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "gaussian": lambda: Standardized(Gaussian("median")),
+    "additive": lambda: Standardized(Additive(Gaussian("median"))),
+    "product": lambda: Standardized(Product(Gaussian("median"))),
+    "direct_sum": lambda: Standardized(DirectSum(Gaussian("median"))),
+    "tensor": lambda: Standardized(Tensor(Gaussian("median"))),
+    "identity": Identity,
+    "metric_learning": lambda: MetricLearning(Linear()),
+    "tensor_metric": lambda: TensorMetric(Linear()),
+}
+
+KERNEL_NAMES = tuple(_DEFAULTS)
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Return a kernel from a kernel, one of the names, or a function of two feature tables."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in _DEFAULTS:
+        return _DEFAULTS[kernel]()
+    if callable(kernel):
+        return Callable(kernel)
+    raise KernelError(
+        f"got kernel={kernel!r}; expected a kernel of pairity.kernels, a function of two feature"
+        f" tables, or one of {', '.join(map(repr, KERNEL_NAMES))}."
+    )

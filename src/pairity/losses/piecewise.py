@@ -1,148 +1,33 @@
-"""Losses whose dual term is piecewise linear: hinge (12) and epsilon-insensitive (41).
-
-Both have the dual term
-
-    h(t) = -above * t   for 0 <= t <= high,
-    h(t) = -below * t   for low <= t <= 0,       below >= above,
-
-that is the primal loss ``high * max(0, above - f) - low * max(0, f - below)``.
-
-===================  =======  =======  ========  ========
-loss                 low      high     below     above
-===================  =======  =======  ========  ========
-hinge, y = +1        0        c        1         1
-hinge, y = -1        -c       0        -1        -1
-eps-insensitive      -c       c        y + eps   y - eps
-===================  =======  =======  ========  ========
+"""Losses in other forms: cells of a grid, kinks rounded off, targets as they are stored.
 
 All observations of a pair together are one cell of a grid.  The dual term of a sum of losses is the
 infimal convolution of theirs: all linear pieces in order of their slope.  A cell keeps two of them,
 which covers the hinge with any repeated and contradicting observations, and regression with one
 target per pair.
+
+A piecewise linear loss is rounded through its dual: ``theta^2 / (2 step)`` is added to the dual
+term, with ``step = c / width`` and c the largest size of the dual variable.  For the hinge
+
+    loss(f) = 0                                   for  1 <= y f,
+              c (1 - y f)^2 / (2 width)           for  1 - width <= y f <= 1,
+              c (1 - y f - width / 2)             for  y f <= 1 - width.
+
+Its dual variables stay inside the bounds of the loss itself, so that they give a lower bound of
+the problem that is not rounded.  Losses of very many pairs are made for some pairs at a time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.loss import Loss, Vector
-from pairity.pairs.arrays import Mask, Places, sums_at
+from pairity.losses.loss import Logistic, Loss, LossRecipe, PiecewiseLinear, Squared
+from pairity.pairs.arrays import Places, Vector, sums_at
 
 Array = NDArray[np.floating]
-#: Distance from a bound, over its size (from 0, over the largest variable), that is but rounding.
-_ROUNDING = 1e-13
-
-
-@dataclass(frozen=True)
-class PiecewiseLinear(Loss):
-    """Bounds of each dual variable, and the decision at which each of its two pieces rests."""
-
-    low: Vector
-    high: Vector
-    below: Vector
-    above: Vector
-
-    @property
-    def scale(self) -> float:
-        """Size of decisions that matter: 1 for the hinge, the mean size of targets otherwise."""
-        sizes = np.abs(self.below) + np.abs(self.above)
-        return float(np.mean(sizes)) / 2.0 if len(sizes) and sizes.any() else 1.0
-
-    @property
-    def counted(self) -> Mask:
-        """Which observations have a weight above 0."""
-        return self.high > self.low
-
-    def value(self, decisions: Vector) -> Vector:
-        """Weighted loss of each decision."""
-        short = np.maximum(0.0, self.above - decisions)
-        over = np.maximum(0.0, decisions - self.below)
-        return self.high * short - self.low * over
-
-    def conjugate(self, theta: Vector) -> Vector:
-        """``h(theta)`` inside the bounds."""
-        return -np.where(theta > 0, self.above, self.below) * theta
-
-    def prox(self, point: Vector, step: float | Vector) -> Vector:
-        """Minimiser of ``h(t) + (t - point)^2 / (2 step)``."""
-        up, down = point + step * self.above, point + step * self.below
-        return np.clip(np.maximum(up, 0.0) + np.minimum(down, 0.0), self.low, self.high)
-
-    def targets(self, theta: Vector) -> tuple[Vector, Vector]:
-        """Decision up to which theta would rise, and down to which it would fall.
-
-        -inf (+inf) where theta is at its upper (lower) bound: the sets of (26).
-        """
-        rise = np.where(theta < 0, self.below, self.above)
-        fall = np.where(theta > 0, self.above, self.below)
-        rising, falling = theta < self.high, theta > self.low
-        return np.where(rising, rise, -np.inf), np.where(falling, fall, np.inf)
-
-    def is_free(self, theta: Vector) -> Mask:
-        """Which variables are inside a piece, and so at rest at one decision only."""
-        inside = (theta > self.low) & (theta < self.high)
-        return inside & ((theta != 0) | (self.below == self.above))
-
-    def room(self, theta: Vector, direction: float) -> Vector:
-        """Distance from the upper, or the lower bound."""
-        return self.high - theta if direction > 0 else theta - self.low
-
-    def snapped(self, theta: Vector) -> Vector:
-        """Variables within rounding of 0 or of a bound are put on it."""
-        largest = float(np.abs(theta).max(initial=0.0))
-        theta = np.where(np.abs(theta) <= _ROUNDING * largest, 0.0, theta)
-        theta = np.where(theta >= self.high - _ROUNDING * self.high, self.high, theta)
-        return np.where(theta <= self.low - _ROUNDING * self.low, self.low, theta)
-
-    def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
-        """Formula (26): largest ``rise - g`` and smallest ``fall - g``; an empty end is infinite."""
-        rise, fall = self.targets(theta)
-        low = float(np.max(rise - values, initial=-np.inf))
-        high = float(np.min(fall - values, initial=np.inf))
-        return low, high
-
-    def violation(self, theta: Vector, decisions: Vector) -> float:
-        """Largest distance of a decision from where its variable would rest."""
-        low, high = self.bias_interval(theta, decisions)
-        return max(0.0, low, -high)
-
-    def support(self, theta: Vector) -> tuple[int, int]:
-        """Nonzero variables, and those at an outer bound."""
-        bounded = ((theta >= self.high) | (theta <= self.low)) & (theta != 0)
-        return int(np.count_nonzero(theta)), int(np.count_nonzero(bounded))
-
-    def times(self, factor: float) -> Self:
-        """All weights multiplied."""
-        return type(self)(factor * self.low, factor * self.high, self.below, self.above)
-
-    def signed(self, signs: Vector) -> Self:
-        """Losses of the decisions ``sign * f``, for signs +1 and -1."""
-        kept = signs > 0
-        return type(self)(
-            np.where(kept, self.low, -self.high),
-            np.where(kept, self.high, -self.low),
-            np.where(kept, self.below, -self.above),
-            np.where(kept, self.above, -self.below),
-        )
-
-    def mirrored(self, sign: float) -> Self:
-        """Losses of the mirror images."""
-        return self.signed(np.full(len(self), sign))
-
-
-def hinge(labels: Vector, weights: Vector) -> PiecewiseLinear:
-    """``c max(0, 1 - y f)`` with labels -1 and +1 and weights c; ``y theta`` is alpha of (13)."""
-    low, high = np.where(labels > 0, 0.0, -weights), np.where(labels > 0, weights, 0.0)
-    return PiecewiseLinear(low, high, labels, labels)
-
-
-def epsilon_insensitive(targets: Vector, weights: Vector, epsilon: float) -> PiecewiseLinear:
-    """``c max(0, |y - f| - epsilon)`` of (41); ``theta = alpha_hat - alpha`` of (42)."""
-    return PiecewiseLinear(-weights, weights.copy(), targets + epsilon, targets - epsilon)
 
 
 @dataclass(frozen=True)
@@ -216,3 +101,56 @@ def spread_over_rows(
     lower = np.where(loss.below == below, first, second)
     upper = np.where(loss.above == below, first, second)
     return loss.low * (1.0 - lower) + loss.high * upper
+
+
+@dataclass(frozen=True)
+class RoundedLoss:
+    """A piecewise linear loss whose kinks are rounded over ``width`` units of decision."""
+
+    loss: PiecewiseLinear
+    width: float
+
+    def _step_and_pull(self, decisions: Vector) -> tuple[Vector, Vector]:
+        step = np.maximum(self.loss.high, -self.loss.low) / self.width
+        return step, self.loss.prox(-step * decisions, step)
+
+    def value(self, decisions: Vector) -> Vector:
+        """``max_t -h(t) - t f - t^2 / (2 step)``."""
+        step, theta = self._step_and_pull(decisions)
+        square = np.divide(theta * theta, 2.0 * step, out=np.zeros_like(theta), where=step > 0)
+        return -self.loss.conjugate(theta) - theta * decisions - square
+
+    def pull(self, decisions: Vector) -> Vector:
+        """The t of that maximum."""
+        return self._step_and_pull(decisions)[1]
+
+    def curvature(self, decisions: Vector) -> Vector:
+        """``step`` where theta is inside a piece, 0 elsewhere."""
+        step, theta = self._step_and_pull(decisions)
+        return np.where(self.loss.is_free(theta), step, 0.0)
+
+
+#: What Newton's method needs of a loss: value, pull and curvature.
+SmoothLoss: TypeAlias = RoundedLoss | Logistic | Squared
+
+
+def smoothed(loss: Loss, width: float) -> SmoothLoss:
+    """The loss itself if it is smooth, else rounded over ``width``."""
+    if isinstance(loss, PiecewiseLinear):
+        return RoundedLoss(loss, width)
+    return loss  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class CompactLosses:
+    """Targets as they are stored, and weights where they differ."""
+
+    recipe: LossRecipe
+    targets: NDArray[Any]
+    weights: NDArray[Any] | None
+
+    def take(self, index: Any) -> Loss:
+        """Losses of some pairs, by position or slice."""
+        targets = self.targets[index].astype(np.float64)
+        weights = np.ones(len(targets)) if self.weights is None else self.weights[index]
+        return self.recipe.of(targets, weights)

@@ -30,8 +30,7 @@ from pairity.model_selection.held_out import HeldOutCalibration, Trainer, parity
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.validation import check_choice
-from pairity.training.labels import read_labels
-from pairity.training.read import read_pairs, refuse_self_pairs
+from pairity.training.read import read_labels, read_pairs, refuse_self_pairs
 
 Vector = NDArray[np.float64]
 

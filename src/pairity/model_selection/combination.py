@@ -21,8 +21,7 @@ from threadpoolctl import threadpool_limits
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel, Scaled, Sum
 from pairity.kernels.classes import project
-from pairity.kernels.scaling import Scaling
-from pairity.kernels.standardized import Rescaled
+from pairity.kernels.standardized import Rescaled, Scaling
 from pairity.model_selection.families import (
     LINEAR,
     kernel_columns,
@@ -34,7 +33,7 @@ from pairity.model_selection.landmark_ridge import Evaluation, LandmarkRidge, Ro
 from pairity.model_selection.scoring import Criterion
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import UNLIMITED, Budget, give_back
+from pairity.runtime.resources import UNLIMITED, Budget, give_back
 
 #: Pairs in whose kernel functions trial models are expanded.
 _LANDMARKS = 500

@@ -32,7 +32,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from pairity.losses.probabilities import three_log_probabilities, three_probabilities
 from pairity.pairs.parity import Parity
 from pairity.runtime.validation import distinct_labels
-from pairity.training.labels import finite_per_pair
+from pairity.training.read import finite_per_pair
 
 Vector = NDArray[np.float64]
 #: Value of a convex function (infinite where it is not defined), its gradient and its curvature.

@@ -38,7 +38,7 @@ from pairity.kernels import (
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import Budget, megabytes_of
+from pairity.runtime.resources import Budget, megabytes_of
 
 #: The term that is always there: a Gaussian decays to nothing outside the range of training.
 LINEAR = "linear"

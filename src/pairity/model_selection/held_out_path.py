@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
 from pairity.operators.restricted import Resident, Restricted, beside, in_memory
-from pairity.runtime.memory import Budget, give_back
-from pairity.runtime.threads import get_thread_count, run_together
+from pairity.runtime.resources import Budget, get_thread_count, give_back, run_together
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.plan import Solve, path_of
 from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet

@@ -18,7 +18,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pairity.model_selection.held_out import shared_weights
 from pairity.model_selection.scoring import Criterion
-from pairity.runtime.threads import get_thread_count, run_together
+from pairity.runtime.resources import get_thread_count, run_together
 
 Vector = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine
-from pairity.kernels.resolve import as_kernel
+from pairity.kernels.standardized import as_kernel
 from pairity.model_selection.combination import Combination, choose_combination
 from pairity.model_selection.held_out import GivenRows, read_splits, shared_weights
 from pairity.model_selection.held_out_path import HeldOutPath, held_out_path
@@ -26,10 +26,9 @@ from pairity.model_selection.scoring import (
     with_both_classes,
 )
 from pairity.pairs.data import Pairs
-from pairity.pairs.orientation import Orientation
-from pairity.pairs.parity import SYMMETRIES, Parity
-from pairity.runtime.memory import Budget, default_limit, give_back
+from pairity.pairs.parity import SYMMETRIES, Orientation, Parity
 from pairity.runtime.progress import Steps, say
+from pairity.runtime.resources import Budget, default_limit, give_back
 from pairity.runtime.validation import check_choice, check_count, check_positive
 from pairity.solvers.plan import solve_roughly
 from pairity.training.fit import prepare
@@ -48,7 +47,7 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 class Read:
     """Training data with each pair in its one order, and the folds.
 
-    A search is full of choices: in one order (:mod:`pairity.pairs.orientation`) none of them can depend
+    A search is full of choices: in one order (:mod:`pairity.pairs.parity`) none of them can depend
     on how a pair is written.  ``signs`` lead back to the targets and decisions as written.
     """
 

@@ -16,7 +16,7 @@ from pairity.operators.terms import gram_megabytes
 from pairity.operators.tiles import Tiles, exponentials
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.pairs.data import Pairs
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 
 #: Share of a budget for Gram matrices, and for those of one square of pairs.
 _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1

@@ -33,11 +33,9 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from pairity.operators.operator import KernelOperator, Rows, make_symmetric, whole_matrix
-from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.pairs.arrays import Matrix, Places, Vector, as_dense, distinct_rows
 from pairity.pairs.data import Pairs
-from pairity.pairs.distinct import distinct_rows
 from pairity.pairs.parity import Parity
-from pairity.runtime.validation import as_dense
 
 #: Distances that differ by less than this share of them are equal but for rounding.
 _EQUALLY_NEAR = 1e-9

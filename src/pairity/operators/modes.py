@@ -33,8 +33,7 @@ from pairity.operators.products import BilinearSum, PairSums, sample_pairs
 from pairity.pairs.arrays import Matrix, Places, Vector, sums_at
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import Budget
-from pairity.runtime.threads import run_in_ranges
+from pairity.runtime.resources import Budget, run_in_ranges
 
 #: Eigenvectors of the object Gram matrix that are looked at, at most and at least.
 _MOST_VECTORS, _LEAST_VECTORS = 320, 64

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import BlockAtoms, ObjectGrams, PairedAtoms
+from pairity.kernels.atoms import BlockAtoms, PairedAtoms
+from pairity.kernels.elementary import ObjectGrams
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
-from pairity.runtime.threads import run_in_ranges
+from pairity.runtime.resources import run_in_ranges
 
 Rows: TypeAlias = Places | slice
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import ObjectGrams, dense_gram
-from pairity.kernels.expansion import Expansion, Factor, expand
+from pairity.kernels.atoms import Expansion, Factor, dense_gram, expand
+from pairity.kernels.elementary import ObjectGrams
 from pairity.operators._operator_loops import dot_rows
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.products import (
@@ -35,10 +35,9 @@ from pairity.operators.terms import (
     multiply_by_factors,
     rows_per_range,
 )
-from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.pairs.arrays import Matrix, Places, Vector, as_dense, batches
 from pairity.pairs.data import Pairs
-from pairity.runtime.threads import run_in_ranges
-from pairity.runtime.validation import as_dense
+from pairity.runtime.resources import run_in_ranges
 
 #: Entries of a block that are added up or evaluated at a time.
 _ENTRIES_AT_A_TIME = 2_000_000

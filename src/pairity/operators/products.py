@@ -32,9 +32,10 @@ import scipy.sparse as sp
 
 from pairity.operators._operator_loops import add_row_dots, add_sparse_products
 from pairity.operators.terms import TermTable
-from pairity.pairs.arrays import Matrix, Vector, batches, sums_at, unordered
+from pairity.pairs.arrays import Matrix, Vector, batches, sums_at
 from pairity.pairs.data import Pairs
-from pairity.runtime.threads import run_in_ranges
+from pairity.pairs.parity import unordered
+from pairity.runtime.resources import run_in_ranges
 
 AC, AD, BC, BD = range(4)
 #: Share of nonzero entries above which a product with V is a dense one.

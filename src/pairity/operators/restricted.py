@@ -10,7 +10,7 @@ from pairity.operators.operator import KernelOperator, Rows, whole_matrix
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 
 #: Pairs up to which a costly matrix is held as a whole, and its share of the memory allowed; that
 #: of a matrix that is evaluated anew for every product otherwise.

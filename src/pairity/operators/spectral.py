@@ -25,9 +25,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from pairity.operators._operator_loops import divide_by_shifted, divide_with_constraint
 from pairity.operators.terms import TermTable
-from pairity.pairs.arrays import Matrix, Vector, unordered_keys
+from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Parity
+from pairity.pairs.parity import Parity, unordered_keys
 
 #: Difference of the two weights of a tensor kernel, relative to them, that is rounding.
 _NEGLIGIBLE = 1e-12

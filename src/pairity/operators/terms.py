@@ -20,9 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.atoms import ObjectGrams
-from pairity.kernels.expansion import Expansion, Factor, Monomial, expand
-from pairity.kernels.scaling import derived_table
+from pairity.kernels.atoms import Expansion, Factor, Monomial, expand
+from pairity.kernels.elementary import ObjectGrams, derived_table
 from pairity.operators._operator_loops import (
     dot_rows,
     gather_crossed_rows,
@@ -30,11 +29,9 @@ from pairity.operators._operator_loops import (
     gather_rows,
 )
 from pairity.operators.few_features import few_features
-from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.pairs.arrays import Matrix, Places, Vector, as_dense
 from pairity.pairs.data import Pairs
-from pairity.runtime.memory import megabytes_of
-from pairity.runtime.threads import run_in_ranges
-from pairity.runtime.validation import as_dense
+from pairity.runtime.resources import megabytes_of, run_in_ranges
 
 #: More columns than this are not worth a product each.
 _MOST_COLUMNS = 64

@@ -14,14 +14,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.expansion import Factor, Monomial, expand
+from pairity.kernels.atoms import Factor, Monomial, expand
 from pairity.operators._operator_loops import dot_rows
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.terms import group_table
-from pairity.pairs.arrays import Matrix, Vector
+from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
-from pairity.runtime.threads import run_in_ranges
-from pairity.runtime.validation import as_dense
+from pairity.runtime.resources import run_in_ranges
 
 #: Rows and columns of a tile, which stays in the cache of a core.
 _TILE_ROWS, _TILE_COLUMNS = 64, 2048

@@ -1,9 +1,17 @@
-"""Names of the arrays that travel through the package, and what is asked of row numbers."""
+"""Names of the arrays that travel through the package, and equal rows recognised.
+
+Equal rows are found in an order that depends on their content alone, which matters for the
+bit-for-bit swap law: a table of objects built from pairs and one built from the swapped pairs must
+hold the same objects at the same places, so that every matrix product on them is the same call on
+the same numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TypeAlias
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,24 +25,113 @@ Mask: TypeAlias = NDArray[np.bool_]
 #: A table of features, dense or CSR, one row each.
 Features: TypeAlias = NDArray[np.float64] | sp.csr_array
 
+_ODD_CONSTANT = np.uint64(0x9E3779B97F4A7C15)
+_MIX_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_SECOND = np.uint64(0x94D049BB133111EB)
+_ENTRIES_AT_A_TIME = 1_000_000
+
 
 def sums_at(places: Places, amounts: Vector, size: int) -> Vector:
     """Sums of the amounts at each of ``size`` places; floats even of no amounts at all."""
     return np.bincount(places, amounts, size).astype(np.float64, copy=False)
 
 
-def unordered(first: Places, second: Places) -> tuple[Places, Places, Mask]:
-    """The smaller end of each pair, the larger one, and whether the pair is written backwards."""
-    return np.minimum(first, second), np.maximum(first, second), first > second
-
-
-def unordered_keys(first: Places, second: Places, n_objects: int) -> Places:
-    """A number for each pair, ``low * n_objects + high``: the same in either order."""
-    low, high, _ = unordered(first, second)
-    return low * n_objects + high
-
-
 def batches(n_rows: int, size: int) -> Iterator[slice]:
     """Slices of ``size`` rows, or of 1 at least, that cover all of them."""
     step = max(1, size)
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def places_of(wanted: Places, among: Places) -> Places:
+    """Place of each number among ascending ones; -1 where it is not there."""
+    place = np.searchsorted(among, wanted)
+    there = place < len(among)
+    there[there] = among[place[there]] == wanted[there]
+    return np.where(there, place, -1)
+
+
+def as_dense(table: Any) -> NDArray[np.float64]:
+    """Return a table as a plain array, whether it is sparse or not."""
+    return table.toarray() if sp.issparse(table) else np.asarray(table)
+
+
+def joined(tables: Sequence[Any], axis: int) -> Any:
+    """Tables below one another (axis 0) or side by side (1); CSR if one of them is sparse."""
+    if any(map(sp.issparse, tables)):
+        join = sp.hstack if axis else sp.vstack
+        return sp.csr_array(join([sp.csr_array(table) for table in tables], format="csr"))
+    return np.concatenate(tables, axis=axis)
+
+
+def codes_of_ids(ids: NDArray[Any]) -> Vector:
+    """Whole numbers from 1 below 2^53, equal for equal ids in any table, process or file.
+
+    They are digests, so that two different ids share one with a chance of 1 in 10^16.
+    """
+    values = ids.tolist()
+    known = {value: _digest(value) for value in set(values)}
+    return np.array([known[value] for value in values], dtype=np.float64)
+
+
+def _digest(value: Any) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    kind = "number" if isinstance(value, int | float) else "text"
+    digest = hashlib.blake2b(
+        f"{kind} {value}".encode("utf-8", "surrogatepass"), digest_size=8
+    ).digest()
+    return 1 + (int.from_bytes(digest, "little") >> 12)
+
+
+@dataclass(frozen=True)
+class DistinctRows:
+    """``table[representative]`` holds each distinct row once; ``[inverse]`` restores all."""
+
+    representative: Places  # (n_distinct,)
+    inverse: Places  # (n_rows,)
+
+
+def distinct_rows(table: Features, codes: Vector | None = None) -> DistinctRows:
+    """Find the distinct rows of a dense or CSR table and order them by content.
+
+    With ``codes`` rows are distinct where their codes are.
+    Rows are sorted by a 64-bit fingerprint of their nonzero entries; should two different rows
+    share a fingerprint, an exact lexicographic sort takes over.
+    """
+    if codes is not None:
+        table = joined([table, codes[:, np.newaxis]], 1)
+    fingerprint = _fingerprints(table)
+    _, representative, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)
+    different: Any = table != table[representative[inverse]]
+    if different.nnz if sp.issparse(table) else different.any():
+        _, representative, inverse = np.unique(
+            as_dense(table) + 0.0, axis=0, return_index=True, return_inverse=True
+        )
+    return DistinctRows(representative.astype(np.intp), inverse.reshape(-1).astype(np.intp))
+
+
+def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scramble 64-bit words (the finaliser of the splitmix64 generator)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * _MIX_FIRST
+    bits = (bits ^ (bits >> np.uint64(27))) * _MIX_SECOND
+    return bits ^ (bits >> np.uint64(31))
+
+
+def _entry_hash(values: Vector, column: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hash of one entry; entries that are zero (of either sign) count as absent."""
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    hashed = _mix(bits ^ _mix((column + np.uint64(1)) * _ODD_CONSTANT))
+    return np.where(values == 0.0, np.uint64(0), hashed)
+
+
+def _fingerprints(table: Any) -> NDArray[np.uint64]:
+    n_rows, n_columns = table.shape
+    total = np.zeros(n_rows, dtype=np.uint64)
+    if sp.issparse(table):
+        row = np.repeat(np.arange(n_rows), np.diff(table.indptr))
+        np.add.at(total, row, _entry_hash(table.data, table.indices.astype(np.uint64)))
+        return total
+    for part in batches(n_columns, _ENTRIES_AT_A_TIME // max(1, n_rows)):
+        columns = np.arange(part.start, part.stop, dtype=np.uint64)
+        total += _entry_hash(table[:, part], columns).sum(axis=1, dtype=np.uint64)
+    return total

@@ -15,8 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from pairity.pairs.arrays import Features as ObjectTable
-from pairity.pairs.arrays import Mask, Matrix, Places, Vector
-from pairity.pairs.distinct import codes_of_ids, distinct_rows, joined
+from pairity.pairs.arrays import Mask, Matrix, Places, Vector, codes_of_ids, distinct_rows, joined
 from pairity.runtime.validation import (
     as_feature_table,
     as_group_features,
@@ -101,20 +100,10 @@ class Pairs:
             )
 
     @classmethod
-    def _trusted(
-        cls,
-        objects: ObjectTable,
-        first: Places,
-        second: Places,
-        symmetric: Matrix,
-        antisymmetric: Matrix,
-        ids: NDArray[Any] | None,
-    ) -> Pairs:
-        """Build from parts that were checked before."""
+    def _trusted(cls, *parts: Any) -> Pairs:
+        """Build from parts that were checked before: objects, what there is by pair, ids."""
         pairs = cls.__new__(cls)
-        pairs.objects, pairs.first, pairs.second = objects, first, second
-        pairs.symmetric, pairs.antisymmetric = symmetric, antisymmetric
-        pairs.ids, pairs._codes = ids, None
+        pairs.__dict__.update(zip(("objects", *_BY_PAIR, "ids"), parts, strict=True), _codes=None)
         return pairs
 
     def _with(self, **parts: Any) -> Pairs:

@@ -22,10 +22,9 @@ from operator import add, mul, sub
 
 import numpy as np
 
-from pairity.pairs.arrays import Matrix
+from pairity.pairs.arrays import Matrix, as_dense
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.validation import as_dense
 
 
 def _combined(pairs: Pairs, combine: Callable[[Matrix, Matrix], Matrix]) -> Matrix:

@@ -13,8 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.pairs.arrays import Matrix, Places, unordered_keys
-from pairity.runtime.validation import as_dense, check_choice
+from pairity.pairs.arrays import Matrix, Places, as_dense, places_of
+from pairity.pairs.from_tables import as_objects, indicators
+from pairity.pairs.parity import unordered_keys
+from pairity.runtime.validation import check_choice
 
 #: Relative difference up to which the values on a->b and b->a count as equal, or opposite.
 _AGREEMENT = 1e-9
@@ -35,9 +37,8 @@ class _NetworkxArcs:
     def __init__(self, graph: Any) -> None:
         self._graph = graph
         self.directed = bool(graph.is_directed())
-        names = list(graph.nodes)
-        self.nodes = np.fromiter(names, dtype=object, count=len(names))
-        row = {name: number for number, name in enumerate(names)}
+        self.nodes = as_objects(graph.nodes)
+        row = {name: number for number, name in enumerate(graph.nodes)}
         edges = list(graph.edges(data=True))
         self._data = [data for _, _, data in edges]
         ends = np.array([[row[a], row[b]] for a, b, _ in edges], dtype=np.intp).reshape(-1, 2)
@@ -208,7 +209,7 @@ def _is_antisymmetric(symmetry: str | None, directed: bool) -> bool:
 
 def _node_features(arcs: Arcs, features: Any) -> Any:
     if features is None:
-        return sp.csr_array(sp.identity(len(arcs.nodes), format="csr"))
+        return indicators(len(arcs.nodes))
     if isinstance(features, str):
         features = [features]
     if isinstance(features, list | tuple) and all(isinstance(name, str) for name in features):
@@ -262,10 +263,8 @@ def _reciprocal(arcs: Arcs) -> tuple[Places, Places]:
     order = np.argsort(keys)
     forth = np.flatnonzero(arcs.source < arcs.target)
     wanted = arcs.target[forth] * size + arcs.source[forth]
-    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), max(len(keys) - 1, 0))
-    back = order[place]
-    found = keys[back] == wanted
-    return forth[found], back[found]
+    place = places_of(wanted, keys[order])
+    return forth[place >= 0], order[place[place >= 0]]
 
 
 def _check_group(arcs: Arcs, block: Matrix, forth: Places, back: Places, sign: float) -> None:

@@ -15,9 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.exceptions import DataError
-from pairity.pairs.arrays import Matrix, Places
-from pairity.pairs.distinct import distinct_rows, joined
-from pairity.runtime.validation import as_dense, as_feature_table, refuse_lossy
+from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
+from pairity.runtime.validation import as_feature_table, refuse_lossy
 
 
 def split_rows(
@@ -184,3 +183,12 @@ def identity_objects(
     except TypeError:  # ids of several types have no order but that of appearance
         ids = as_objects(distinct)
     return indicators(len(ids)), ids, [locate_ids(frame, name, ids) for name in (first, second)]
+
+
+def text_of(value: Any) -> str:
+    """Text of one id or label; fractions that are whole numbers look like whole numbers."""
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat())
+    return str(value)

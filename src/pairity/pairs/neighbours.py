@@ -29,11 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from pairity.pairs.arrays import Matrix, Places
+from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, places_of
 from pairity.pairs.data import Pairs
-from pairity.pairs.distinct import distinct_rows
-from pairity.runtime.memory import available_megabytes
-from pairity.runtime.validation import as_dense
+from pairity.runtime.resources import available_megabytes
 
 
 @dataclass(frozen=True)
@@ -196,11 +194,7 @@ class _HalfEdges:
     def find(self, end: Places, other: Places) -> Places:
         """Row of each half-edge; -1 where the graph has no such edge."""
         keys = self.end * len(self.objects) + self.other
-        wanted = end * len(self.objects) + other
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        if not len(keys):
-            return np.full(len(wanted), -1, dtype=np.intp)
-        return np.where(keys[place] == wanted, place, -1)
+        return places_of(end * len(self.objects) + other, keys)
 
 
 def _merged(graph: Pairs) -> Pairs:

@@ -1,14 +1,27 @@
-"""Even and odd under a swap, and the one place that imposes it.
+"""The two orders of a pair: even and odd under a swap, and the one place that imposes it.
 
 A function of a pair is *even* (symmetric) when ``f(b, a) = f(a, b)``, formula (3), and *odd*
 (antisymmetric) when ``f(b, a) = -f(a, b)``, formula (4).  Every function of a pair splits into
 an even and an odd part; :func:`impose` keeps one of them.
+
+A function that is evaluated in one order alone, its value then kept or negated for the other, obeys
+the swap law whatever its arithmetic does: matrix products whose last bits depend on the place of a
+row, vector instructions that treat the end of an array differently, functions of users.  Which order
+that is says :class:`Orientation`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
-from typing import TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import numpy as np
+
+from pairity.pairs.arrays import Mask, Matrix, Places
+
+if TYPE_CHECKING:
+    from pairity.pairs.data import Pairs
 
 Value = TypeVar("Value")
 
@@ -58,3 +71,53 @@ def impose(parity: Parity | None, value: Value, mirrored: Value) -> Value:
 def halved_weight(parity: Parity | None) -> float:
     """Theorem 2: a weight C on the full set I is 2C on the halved set J; C without a symmetry."""
     return 1.0 if parity is None else 2.0
+
+
+def unordered(first: Places, second: Places) -> tuple[Places, Places, Mask]:
+    """The smaller end of each pair, the larger one, and whether the pair is written backwards."""
+    return np.minimum(first, second), np.maximum(first, second), first > second
+
+
+def unordered_keys(first: Places, second: Places, n_objects: int) -> Places:
+    """A number for each pair, ``low * n_objects + high``: the same in either order."""
+    low, high, _ = unordered(first, second)
+    return low * n_objects + high
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """Rows that stand in the other order, and rows that are their own mirror image.
+
+    Of two objects the one that comes first in a table ordered by content is first; for a pair of
+    look-alikes the first antisymmetric feature that is not 0 is positive.
+    """
+
+    turned: Mask
+    alike: Mask
+
+    @classmethod
+    def of(cls, first: Places, second: Places, antisymmetric: Matrix) -> Self:
+        """Orientation of pairs of distinct objects, numbered by content (:meth:`Pairs.compact`)."""
+        turned, same = first > second, first == second
+        differs = same & (antisymmetric != 0.0).any(axis=1)
+        rows = np.flatnonzero(differs)
+        if len(rows):
+            leading = (antisymmetric[rows] != 0.0).argmax(axis=1)
+            turned[rows] = antisymmetric[rows, leading] < 0.0
+        return cls(turned, same & ~differs)
+
+    @classmethod
+    def of_compact(cls, pairs: Pairs) -> Self:
+        """The same for :meth:`Pairs.compact` pairs."""
+        return cls.of(pairs.first, pairs.second, pairs.antisymmetric)
+
+    def restored(self, parity: Parity, values: Matrix) -> Matrix:
+        """Values in the orders given, shape (n, ...), from those in the one order.
+
+        An odd function is exactly 0.0 where a pair is its own mirror image.
+        """
+        if parity is Parity.EVEN:
+            return values
+        columns = (-1, *(1 for _ in values.shape[1:]))
+        turned, alike = self.turned.reshape(columns), self.alike.reshape(columns)
+        return np.where(alike, 0.0, np.where(turned, -values, values))

@@ -21,10 +21,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from pairity.pairs.arrays import Mask, unordered_keys
+from pairity.pairs.arrays import Mask, distinct_rows
 from pairity.pairs.arrays import Places as Codes
 from pairity.pairs.data import Pairs
-from pairity.pairs.distinct import distinct_rows
+from pairity.pairs.parity import unordered_keys
 from pairity.runtime.validation import check_choice
 
 IDENTITIES = ("auto", "ids", "content", "rows")

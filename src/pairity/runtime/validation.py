@@ -40,11 +40,6 @@ def as_feature_table(
     return np.ascontiguousarray(array)
 
 
-def as_dense(table: Any) -> NDArray[np.float64]:
-    """Return a table as a plain array, whether it is sparse or not."""
-    return table.toarray() if sp.issparse(table) else np.asarray(table)
-
-
 def _as_sparse_table(table: Any, name: str) -> sp.csr_array:
     refuse_lossy(table, name)
     sparse = sp.csr_array(table, dtype=np.float64, copy=True)
@@ -194,10 +189,12 @@ def as_group_features(features: ArrayLike | None, name: str, n_pairs: int) -> ND
     return np.array(array, dtype=np.float64)
 
 
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> None:
+def check_choice(
+    value: Any, name: str, choices: tuple[str, ...], error: type[ValueError] = ValueError
+) -> None:
     """Refuse a value that is not one of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"got {name}={value!r}; expected one of {', '.join(map(repr, choices))}.")
+        raise error(f"got {name}={value!r}; expected one of {', '.join(map(repr, choices))}.")
 
 
 def check_positive(value: Any, name: str) -> None:
@@ -222,10 +219,12 @@ def check_not_negative(value: Any, name: str) -> None:
         raise ValueError(f"got {name}={value!r}; expected a finite number, 0 or more.")
 
 
-def check_count(value: Any, name: str, least: int = 1) -> None:
+def check_count(
+    value: Any, name: str, least: int = 1, error: type[ValueError] = ValueError
+) -> None:
     """Refuse anything but a whole number from ``least`` on."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
-        raise ValueError(f"got {name}={value!r}; expected a whole number, {least} or more.")
+        raise error(f"got {name}={value!r}; expected a whole number, {least} or more.")
 
 
 def _is_finite_number(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """Sequential minimal optimisation: the loops.
 
 The functions work on ``1/2 theta' K theta + sum h(theta)`` with the two linear pieces of each h
-(:mod:`pairity.losses.piecewise`) and the decision values ``values = K theta`` of formula (27), over
+(:mod:`pairity.losses.loss`) and the decision values ``values = K theta`` of formula (27), over
 the variables listed in ``active``.  Kernel rows lie in ``cache``; ``slot[i]`` is the place of row
 i, or -1.  A loop that needs a row that is not there returns its number and is called again once
 the row is in.  STALLED means that the best step is lost in rounding.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairity.runtime.compiled import njit
+from pairity.runtime.resources import njit
 
 CONVERGED, MISSING_ROW, OUT_OF_STEPS, STALLED = 0, 1, 2, 3
 #: Curvature below which a direction counts as flat.

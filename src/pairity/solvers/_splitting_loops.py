@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairity.runtime.compiled import njit
+from pairity.runtime.resources import njit
 
 
 @njit(cache=True, nogil=True)

@@ -20,10 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from pairity.losses.loss import Vector
-from pairity.losses.piecewise import PiecewiseLinear
+from pairity.losses.loss import PiecewiseLinear, Vector
 from pairity.operators._operator_loops import dot_rows
-from pairity.runtime.threads import ENTRIES_PER_CALL, run_in_ranges, stop_if_abandoned
+from pairity.runtime.resources import ENTRIES_PER_CALL, run_in_ranges, stop_if_abandoned
 from pairity.solvers._smo_loops import pair_steps_on_block, single_steps_on_block
 from pairity.solvers.problem import (
     DRIFT,

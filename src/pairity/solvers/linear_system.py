@@ -26,13 +26,11 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pairity.exceptions import KernelError
-from pairity.losses.loss import Vector
-from pairity.losses.smooth import Squared
+from pairity.losses.loss import Squared, Vector
 from pairity.operators.modes import Modes, leading_modes
 from pairity.operators.operator import KernelOperator, whole_matrix
 from pairity.operators.spectral import CompletePairs
-from pairity.runtime.memory import Budget
-from pairity.runtime.threads import stop_if_abandoned
+from pairity.runtime.resources import Budget, stop_if_abandoned
 from pairity.solvers.problem import REACHED, AnyProblem, Iterate, Solution, SolverOptions
 
 #: Features of the preconditioner at most, those per pair, and their share of the memory.

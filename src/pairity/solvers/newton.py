@@ -14,9 +14,8 @@ from dataclasses import InitVar, dataclass, replace
 
 import numpy as np
 
-from pairity.losses.loss import Vector
-from pairity.losses.smooth import Logistic
-from pairity.runtime.threads import stop_if_abandoned
+from pairity.losses.loss import Logistic, Vector
+from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers.linear_system import ShiftedSystems
 from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
 

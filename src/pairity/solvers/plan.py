@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairity.kernels.algebra import is_approximated
-from pairity.kernels.resolve import as_kernel
-from pairity.losses.loss import Vector
-from pairity.losses.piecewise import PiecewiseLinear
-from pairity.losses.smooth import Squared
+from pairity.kernels.standardized import as_kernel
+from pairity.losses.loss import PiecewiseLinear, Squared, Vector
 from pairity.operators.restricted import beside, in_memory
 from pairity.operators.spectral import TensorStructure, is_complete
 from pairity.pairs.parity import Parity
-from pairity.runtime.memory import megabytes_of
+from pairity.runtime.resources import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
 from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, SomeLoss

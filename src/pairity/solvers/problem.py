@@ -27,13 +27,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.losses.loss import Loss, Vector
-from pairity.losses.piecewise import PiecewiseLinear
+from pairity.losses.loss import Loss, PiecewiseLinear, Vector
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, halved_weight
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 
 #: Share of the sizes of dual variables that their sum may be off 0.
 _NEGLIGIBLE = 1e-9

@@ -20,12 +20,9 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.optimize import brentq
 
-from pairity.losses.loss import Vector
-from pairity.losses.piecewise import PiecewiseLinear
-from pairity.losses.smooth import Logistic
+from pairity.losses.loss import Logistic, PiecewiseLinear, Vector
 from pairity.operators.modes import leading_modes
-from pairity.runtime.memory import Budget
-from pairity.runtime.threads import run_in_ranges, stop_if_abandoned
+from pairity.runtime.resources import Budget, run_in_ranges, stop_if_abandoned
 from pairity.solvers.problem import AnyProblem, balanced
 
 #: Features, as few as are worth it, the share of the memory for them, and their tables in it.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pairity.losses.loss import Vector
 from pairity.operators.operator import KernelOperator
-from pairity.runtime.threads import ENTRIES_PER_CALL, stop_if_abandoned
+from pairity.runtime.resources import ENTRIES_PER_CALL, stop_if_abandoned
 from pairity.solvers._smo_loops import CONVERGED, MISSING_ROW, STALLED, pair_steps, single_steps
 from pairity.solvers.problem import (
     DRIFT,

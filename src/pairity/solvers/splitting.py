@@ -14,10 +14,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.loss import Vector
-from pairity.losses.piecewise import Cells, PiecewiseLinear, combine, spread_over_rows
-from pairity.pairs.arrays import unordered
-from pairity.runtime.threads import stop_if_abandoned
+from pairity.losses.loss import PiecewiseLinear, Vector
+from pairity.losses.piecewise import Cells, combine, spread_over_rows
+from pairity.pairs.parity import unordered
+from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers._splitting_loops import grid_violation, project_cells
 from pairity.solvers.problem import Problem, Solution, SolverOptions, balanced
 

@@ -28,8 +28,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.loss import Vector
-from pairity.losses.piecewise import PiecewiseLinear, hinge
+from pairity.losses.loss import PiecewiseLinear, Vector, hinge
 from pairity.solvers.certificate import certify_values
 from pairity.solvers.problem import Problem, Solution, SolverOptions
 

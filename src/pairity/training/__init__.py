@@ -3,7 +3,6 @@
 ================  ================================================================================
 ``read``          what users hand in -> :class:`~pairity.training.read.TrainingData`
 ``fit``           training data, loss, kernel, solver -> :class:`~pairity.training.fit.Fitted`
-``model``         the fitted function: support pairs, coefficients, bias, parity
-``labels``        two labels as users write them
+``model``         the fitted function: support pairs, coefficients, bias, parity; labels of decisions
 ================  ================================================================================
 """

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import ConvergenceWarning, PairityWarning, levels_to_the_caller
 from pairity.kernels.classes import is_zero_on, project, zero_on_data
-from pairity.kernels.resolve import as_kernel
-from pairity.kernels.standardized import fitted_kernel
+from pairity.kernels.standardized import as_kernel, fitted_kernel
 from pairity.losses.loss import Loss, Vector
 from pairity.pairs.parity import Parity
 from pairity.runtime.progress import say
-from pairity.runtime.threads import one_blas_thread
+from pairity.runtime.resources import one_blas_thread
 from pairity.solvers.certificate import Certificate, certify
 from pairity.solvers.choices import SMO, LowRank, Solver
 from pairity.solvers.plan import Solve, solve
@@ -88,8 +87,14 @@ def fit(
     data: TrainingData, loss: Loss, kernel: Any, how: HowToFit, start: Vector | None = None
 ) -> Fitted:
     """Fit a kernel machine: ``loss`` has one entry for each row of ``data``, with weights C."""
-    with one_blas_thread():
-        return fit_prepared(prepare(data, loss, kernel, how), how, start)
+    prepared = prepare(data, loss, kernel, how)
+    if not isinstance(how.solver, LowRank):
+        with one_blas_thread():
+            return fitted_of(prepared, *train(prepared, how, start), full=how.full)
+    from pairity.solvers.low_rank.low_rank_fit import fit_low_rank
+
+    result = fit_low_rank(prepared, how.options)
+    return of_low_rank(result, prepared.kernel, prepared.pairs.objects)
 
 
 def prepare(
@@ -110,19 +115,6 @@ def prepare(
         )
     budget = how.options.budget
     return TrainingSet(pairs, loss, parity, fitted, projected, how.with_bias, budget)
-
-
-def fit_prepared(data: TrainingSet[Any], how: HowToFit, start: Vector | None = None) -> Fitted:
-    """Solve, certify, and make a function of the solution."""
-    if isinstance(how.solver, LowRank):
-        return _fit_low_rank(data, how.options)
-    return fitted_of(data, *train(data, how, start), full=how.full)
-
-
-def _fit_low_rank(data: TrainingSet[Any], options: SolverOptions) -> Fitted:
-    from pairity.solvers.low_rank.low_rank_fit import fit_low_rank
-
-    return of_low_rank(fit_low_rank(data, options), data.kernel, data.pairs.objects)
 
 
 def of_low_rank(found: Any, kernel: Any, objects: Any) -> Fitted:
@@ -176,32 +168,23 @@ def report_outcome(name: str, fitted: Fitted, how: HowToFit, remedy: str) -> Non
 def train(
     data: TrainingSet[Any], how: HowToFit, start: Vector | None = None
 ) -> tuple[Solution, Certificate]:
-    """Solve on I (``how.full``) or J and certify the solution on the same set."""
-    options = how.options_on_both_orders(data.parity)
-    if options is not None:
+    """Solve on J, or on I (``how.full``), and certify the solution on the same set.
+
+    Where the symmetry is kept, a solution on I is one on J that is lifted, (34).
+    """
+    both_orders = how.options_on_both_orders(data.parity)
+    if both_orders is not None:
         from pairity.solvers.smo import solve_smo
 
-        return solved_and_certified(data.full(), solve_smo, options, start)
+        return solved_and_certified(data.full(), solve_smo, both_orders, start)
 
     def solve_halved(
         problem: AnyProblem[Any], options: SolverOptions, start: Vector | None
     ) -> Solution:
         return solve(problem, how.solver, options, start)
 
-    return train_halved(data, solve_halved, full=how.full, options=how.options, start=start)
-
-
-def train_halved(
-    data: TrainingSet[SomeLoss],
-    solve_halved: Solve[SomeLoss],
-    *,
-    full: bool,
-    options: SolverOptions,
-    start: Vector | None = None,
-) -> tuple[Solution, Certificate]:
-    """Solve on J; for the full set lift the solution, (34), and certify it on I."""
-    problem = data.halved()
-    if not full or data.parity is None:
+    problem, options = data.halved(), how.options
+    if not how.full or data.parity is None:
         return solved_and_certified(problem, solve_halved, options, start)
     sign = data.parity.sign
     if start is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.terms import gram_megabytes
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.orientation import Orientation
-from pairity.pairs.parity import Parity, impose
-from pairity.runtime.memory import UNLIMITED, Budget
+from pairity.pairs.parity import Orientation, Parity, impose
+from pairity.runtime.resources import UNLIMITED, Budget
 
 #: Entries of the object Gram matrix between new and support objects that are held at a time, and
 #: the share of the memory for them.
@@ -34,7 +34,7 @@ class Model(Protocol):
     def bias(self) -> float:
         """Added to every decision; exactly 0 in the antisymmetric case."""
 
-    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> NDArray[np.float64]:
+    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> Vector:
         """Values of the function, shape (n,)."""
 
 
@@ -44,16 +44,16 @@ class PairModel:
 
     ``kernel`` is the order-invariant kernel before projection: imposing the parity on the sum is
     the same as projecting the kernel (:func:`pairity.pairs.parity.impose`).  Each pair is evaluated in
-    one order alone, so that the swap law is exact (:mod:`pairity.pairs.orientation`).
+    one order alone, so that the swap law is exact (:mod:`pairity.pairs.parity`).
     """
 
     kernel: Kernel
     support: Pairs
-    coefficients: NDArray[np.float64]
+    coefficients: Vector
     bias: float
     parity: Parity | None
 
-    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> NDArray[np.float64]:
+    def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> Vector:
         """Values of the function, shape (n,); some pairs at a time within a small budget."""
         step = self._pairs_at_a_time(pairs, budget)
         values = np.empty(len(pairs))
@@ -74,7 +74,7 @@ class PairModel:
         some = len(pairs) if pairs.n_objects <= objects else objects // 2
         return int(max(1, min(some, fitting)))
 
-    def _decide(self, pairs: Pairs) -> NDArray[np.float64]:
+    def _decide(self, pairs: Pairs) -> Vector:
         pairs = pairs.compact()
         if self.parity is None:
             operator = PairOperator(self.kernel, pairs, self.support)
@@ -83,3 +83,41 @@ class PairModel:
         operator = PairOperator(self.kernel, pairs.with_swapped(order.turned), self.support)
         value, mirrored = operator.products(self.coefficients, mirrored=True)
         return order.restored(self.parity, impose(self.parity, value, mirrored)) + self.bias
+
+
+def label_decisions(decisions: Vector, classes: NDArray[Any], tie_label: Any) -> NDArray[Any]:
+    """Label of each decision: ``classes[1]`` above 0, ``classes[0]`` below, the tie label at 0."""
+    labels = classes[(decisions > 0).astype(np.intp)]
+    ties = decisions == 0.0
+    if not ties.any():
+        return labels
+    tie = _default_tie_label(classes) if tie_label is None else tie_label
+    labels = labels.astype(_common_type(labels, np.asarray(tie)))
+    labels[ties] = tie
+    return labels
+
+
+def score_decisions(
+    decisions: Vector, y: Any, classes: NDArray[Any], sample_weight: Any = None
+) -> float:
+    """Mean accuracy of decisions; one of exactly 0 counts one half."""
+    labels = np.asarray(y).ravel()
+    right = np.where(decisions > 0, labels == classes[1], labels == classes[0])
+    credit = np.where(decisions == 0.0, 0.5, right.astype(np.float64))
+    return float(np.average(credit, weights=sample_weight))
+
+
+def _default_tie_label(classes: NDArray[Any]) -> Any:
+    """0 between -v and +v, the mean between other numbers, "tie" between texts."""
+    low, high = classes
+    if classes.dtype.kind not in "biuf":
+        return "tie"
+    middle = (float(low) + float(high)) / 2.0
+    return classes.dtype.type(0) if middle == 0.0 else middle
+
+
+def _common_type(labels: NDArray[Any], tie: NDArray[Any]) -> np.dtype[Any]:
+    """A type that holds both as they are: text and numbers together stay what they are."""
+    if (labels.dtype.kind in "US") != (tie.dtype.kind in "US"):
+        return np.dtype(object)
+    return np.result_type(labels, tie)

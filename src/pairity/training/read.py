@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import validate_data
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from pairity.exceptions import DoubledRowsWarning, PairityWarning, levels_to_the_caller
+from pairity.pairs.arrays import as_dense, distinct_rows
 from pairity.pairs.data import Pairs
-from pairity.pairs.distinct import distinct_rows
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.runtime.validation import (
-    as_dense,
     check_not_negative,
+    distinct_labels,
     plain_numbers,
     refuse_extreme_weights,
+    refuse_large_targets,
     refuse_lossy,
 )
-from pairity.training.labels import BinaryLabels, one_per_pair, read_labels, read_targets
 
 Vector = NDArray[np.float64]
 #: What reading leaves on an estimator.
@@ -123,12 +124,12 @@ def hand_on(learnt_by: Any, estimator: Any) -> None:
 
 def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
     """Pairs as given, or from wide rows; widths are remembered on reset and checked otherwise."""
-    refuse_lossy(X, "rows")
     if isinstance(X, Pairs):
         pairs = X
         if reset:
             estimator.n_features_in_ = pairs.shape[1]
     else:
+        refuse_lossy(X, "rows")
         rows = validate_data(
             estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
         )
@@ -281,3 +282,89 @@ def _is_unlabelled(values: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
         isinstance(v, bool) == isinstance(marker, bool) and v == marker for v in values.tolist()
     )
     return np.fromiter(same, dtype=np.bool_, count=len(values))
+
+
+# Labels and numbers, one per pair ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BinaryLabels:
+    """Two labels as the user writes them, and the signs of the rows: ``classes[1]`` is +1."""
+
+    classes: NDArray[Any]
+    signs: Vector
+
+
+def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
+    """Signs of labels of any two values; one value alone only where a swap gives the other."""
+    labels = finite_per_pair(y, n_pairs, "label")
+    classes = distinct_labels(labels, "y")
+    if len(classes) > 2:
+        check_classification_targets(labels)
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is"
+            f" {type_of_target(labels)}: got {len(classes)} labels {classes[:5].tolist()}; expected"
+            " two. Draws are for PairDrawClassifier, or leave those pairs out."
+        )
+    if len(classes) == 1:
+        classes = _complete_classes(classes[0], parity)
+    return BinaryLabels(classes, np.where(labels == classes[1], 1.0, -1.0))
+
+
+def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
+    """Both labels from one: in the antisymmetric case a swap shows the other sign."""
+    if parity is not Parity.ODD:
+        raise ValueError(
+            f"got one class only, {label!r}; expected pairs of two classes: the classifier can't"
+            " train when only one class is present."
+        )
+    if isinstance(label, bool | np.bool_):
+        return np.array([False, True])
+    if isinstance(label, int | float | np.number) and label != 0:
+        size = abs(label.item() if isinstance(label, np.number) else label)
+        return np.array([-size, size])
+    raise ValueError(
+        f"got one class only, {label!r}, whose opposite cannot be named; expected labels such as +1"
+        " and -1, or pairs of both classes."
+    )
+
+
+def one_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
+    """A column of as many values as there are pairs; ``noun`` is what one of them is called."""
+    if y is None:
+        raise ValueError(
+            f"This estimator requires y to be passed, but the target y is None: pass one {noun} per"
+            " pair."
+        )
+    refuse_lossy(y, "y")
+    values = column_or_1d(y, warn=True)
+    if len(values) != n_pairs:
+        raise ValueError(
+            f"got {len(values)} {noun}s for {n_pairs} pairs; expected one per pair (inconsistent"
+            " numbers of samples)."
+        )
+    return values
+
+
+def finite_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
+    """The same, and no NaN or infinity among them."""
+    values = one_per_pair(y, n_pairs, noun)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"got NaN or infinity in y; expected {noun}s: drop or fill those rows.")
+    return values
+
+
+def read_targets(y: Any, n_pairs: int) -> Vector:
+    """Real targets, one per pair."""
+    values = one_per_pair(y, n_pairs, "target")
+    try:
+        with np.errstate(over="ignore"):  # beyond float64 is infinite, and refused as that
+            targets = values.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"got targets of type {values.dtype}; expected numbers: labels are for PairSVC."
+        ) from None
+    if not np.isfinite(targets).all():
+        raise ValueError("got NaN or infinity in y; expected numbers: drop or fill those rows.")
+    refuse_large_targets(targets)
+    return targets

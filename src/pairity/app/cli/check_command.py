@@ -14,8 +14,7 @@ from pairity.app.cli.options import Settings
 from pairity.app.cli.training_data import object_columns, training_objects
 from pairity.io import Recipe, read_table
 from pairity.io.recipe import count_missing, numbers
-from pairity.pairs.from_tables import column_of
-from pairity.pairs.texts import text_of
+from pairity.pairs.from_tables import column_of, text_of
 
 #: Standard errors from chance at which comparisons of both orders speak for a symmetry.
 _CLEAR = 3.0

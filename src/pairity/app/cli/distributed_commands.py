@@ -31,8 +31,7 @@ from pairity.app.cli.workers import ParquetPairs, check_address, workers_of
 from pairity.distributed import write_predictions
 from pairity.io import LabelNames, Objects, Recipe, labels_of_column, read_model_file
 from pairity.io.recipe import count_missing
-from pairity.pairs.from_tables import as_objects
-from pairity.pairs.texts import text_of
+from pairity.pairs.from_tables import as_objects, text_of
 
 
 def run_distributed_fit(settings: Settings, address: str) -> None:

@@ -18,7 +18,7 @@ from pairity.app.cli.outputs import new_paths
 from pairity.app.cli.training_data import Training, read_training, refuse_many_tables
 from pairity.io import ModelMetadata, Objects, Recipe
 from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
-from pairity.kernels.resolve import as_kernel
+from pairity.kernels.standardized import as_kernel
 
 #: Landmarks of the default kernel of a low-rank model.
 _LANDMARKS = 256

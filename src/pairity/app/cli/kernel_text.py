@@ -1,7 +1,7 @@
 """Kernels from text: names, numbers, ``+``, ``*`` and nesting; nothing is evaluated.
 
 A bare name, alone or in a formula, is the default kernel of that name
-(:mod:`pairity.kernels.resolve`); with parentheses it is the class: ``gaussian(2)`` is
+(:mod:`pairity.kernels.standardized`); with parentheses it is the class: ``gaussian(2)`` is
 ``Gaussian(2)``, ``product(gaussian(sigma=0.5))``.  Features are standardised once, for the whole
 kernel of pairs: ``tensor(gaussian)`` is "tensor", and in ``standardized(gaussian + linear)`` the
 Gaussian is not standardised again.
@@ -16,7 +16,7 @@ from typing import Any
 
 import pairity.kernels
 from pairity.kernels import Kernel, Standardized
-from pairity.kernels.resolve import KERNEL_NAMES, as_kernel
+from pairity.kernels.standardized import KERNEL_NAMES, as_kernel
 
 #: Kernels that need a matrix, pairs or a function, which a text cannot give.
 _NOT_TEXT = {"Bilinear", "Callable", "Diffusion", "Kernel", "Precomputed"}

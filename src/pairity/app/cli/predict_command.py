@@ -17,7 +17,7 @@ from pairity.app.cli.training_data import read_objects, recipe_of, refuse_many_t
 from pairity.distributed.predictions import result_columns
 from pairity.io import Recipe, read_model_file, read_table, write_table
 from pairity.io.tables import kind_of
-from pairity.pairs.texts import text_of
+from pairity.pairs.from_tables import text_of
 
 
 def run_predict(settings: Settings) -> None:

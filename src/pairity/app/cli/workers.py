@@ -25,8 +25,7 @@ from pairity.distributed.parts import find_files, parquet_parts, pin
 from pairity.io import Columns, Objects
 from pairity.io.tables import kind_of
 from pairity.pairs.data import ObjectTable
-from pairity.pairs.from_tables import as_objects
-from pairity.pairs.texts import text_of
+from pairity.pairs.from_tables import as_objects, text_of
 
 #: Seconds that a scheduler, and the first of its workers, may take to answer.
 _PATIENCE = 10

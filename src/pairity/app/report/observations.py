@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from pairity.app.report.report_data import Notice, Observed
 from pairity.app.report.subject import Subject
+from pairity.pairs.arrays import as_dense
 from pairity.pairs.same_objects import Ends, ends_of
-from pairity.runtime.validation import as_dense
 
 Rows = NDArray[np.intp]
 Vector = NDArray[np.float64]

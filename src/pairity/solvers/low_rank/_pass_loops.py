@@ -3,7 +3,7 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
-from pairity.runtime.compiled import njit
+from pairity.runtime.resources import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "nnan"})

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.losses.loss import Loss, Vector
-from pairity.runtime.threads import run_in_ranges
+from pairity.runtime.resources import run_in_ranges
 from pairity.solvers.low_rank._pass_loops import add_outer, add_two_sided, dot_pairs
 from pairity.solvers.low_rank.form import Form, Table, Term
 

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
-from pairity.kernels.constructions import Balanced, SkewBalanced
-from pairity.kernels.expansion import Factor, Monomial, expand, parity_of
+from pairity.kernels.atoms import Factor, Monomial, expand
+from pairity.kernels.classes import Balanced, SkewBalanced, parity_of
 from pairity.operators.terms import explicit_features
 from pairity.pairs.data import ObjectTable, Pairs
 from pairity.pairs.parity import Parity

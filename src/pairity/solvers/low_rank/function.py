@@ -11,12 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
+from pairity.pairs.arrays import distinct_rows
 from pairity.pairs.data import ObjectTable, Pairs
-from pairity.pairs.distinct import distinct_rows
-from pairity.pairs.orientation import Orientation
-from pairity.pairs.parity import Parity, impose
-from pairity.runtime.memory import UNLIMITED, Budget
-from pairity.runtime.threads import run_in_ranges
+from pairity.pairs.parity import Orientation, Parity, impose
+from pairity.runtime.resources import UNLIMITED, Budget, run_in_ranges
 from pairity.solvers.low_rank._pass_loops import dot_given
 from pairity.solvers.low_rank.design import Design, Images, Vector
 from pairity.solvers.low_rank.form import FeatureMap, Form, group_columns, read_form

@@ -9,10 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.losses.loss import Loss
-from pairity.losses.piecewise import PiecewiseLinear
+from pairity.losses.loss import Loss, PiecewiseLinear
 from pairity.pairs.data import ObjectTable, Pairs
-from pairity.runtime.memory import Budget
+from pairity.runtime.resources import Budget
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.low_rank.design import Design, PairChunk, Vector, arrange
 from pairity.solvers.low_rank.form import Form, Term, group_columns, learn_map, read_form

@@ -1,6 +1,6 @@
 """What one pass over a chunk of pairs adds up, for one process and for many.
 
-At decisions f with rounded losses (:mod:`pairity.losses.smoothed`) the dual variables are
+At decisions f with rounded losses (:mod:`pairity.losses.piecewise`) the dual variables are
 ``theta = -d loss / d f``.  They are inside the bounds of the problem, so that
 
     dual = -1/2 |sum_i theta_i psi_i|^2 - sum_i h_i(theta_i)
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.smoothed import smoothed
+from pairity.losses.piecewise import smoothed
 from pairity.solvers.low_rank.design import (
     Block,
     Design,

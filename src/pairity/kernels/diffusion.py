@@ -1,9 +1,15 @@
-"""Diffusion over the arcs of a graph, formula (56), in forms that are positive semi-definite."""
+"""Diffusion over the arcs of a graph, formula (56), in forms that are positive semi-definite.
+
+One of the two orders of an arc stands for the node of the auxiliary graph, as in the paper; which one
+depends on the features of the objects alone.  A pair is recognised by the features of its two objects,
+in either order, and comes with the sign +1 if it is written like its node and -1 if it is written the
+other way.  Nothing computed on the nodes can then depend on how, or in which order, they were given.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
@@ -15,21 +21,33 @@ import scipy.sparse as sp
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms
-from pairity.kernels.classes import LAW_TOLERANCE, measure_laws, project, spread_sample
-from pairity.kernels.diffusion.auxiliary import DENSE_ARCS, AuxiliaryGraph
-from pairity.kernels.diffusion.series import Coefficients, Series, as_series
-from pairity.kernels.expansion import parity_of
-from pairity.kernels.features import Matrix
-from pairity.pairs.arrays import Places
+from pairity.kernels.auxiliary import (
+    DENSE_ARCS,
+    AuxiliaryGraph,
+    Coefficients,
+    Series,
+    as_series,
+)
+from pairity.kernels.classes import LAW_TOLERANCE, measure_laws, parity_of, project
+from pairity.kernels.elementary import spread_sample
+from pairity.pairs.arrays import Features, Matrix, Places, Vector, distinct_rows, joined, places_of
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Parity
-from pairity.pairs.unordered import ArcSet
+from pairity.pairs.parity import Parity, unordered, unordered_keys
+from pairity.runtime.resources import available_megabytes
 from pairity.runtime.validation import check_choice, check_positive
 
 #: Auxiliary graphs kept: a search over strengths and series uses one again and again.
 _KEPT = 2
 #: Arcs on which the parity of a base kernel that came from outside is measured.
 _SAMPLE = 48
+#: Bytes that one edge of the auxiliary graph takes while its matrix is made.
+_BYTES_PER_EDGE = 60.0
+#: Object tables whose places are remembered.
+_REMEMBERED = 4
+#: One auxiliary graph for equal arcs and base kernels, and fingerprints of arcs.
+_graphs: OrderedDict[tuple[Any, ...], AuxiliaryGraph] = OrderedDict()
+_digests: WeakKeyDictionary[Pairs, bytes] = WeakKeyDictionary()
+_lock = RLock()
 
 
 @dataclass(eq=False, repr=False)
@@ -115,7 +133,19 @@ class Diffusion(Kernel):
     @property
     def auxiliary_graph(self) -> AuxiliaryGraph:
         """Base similarities of the arcs; made once for equal arcs and base kernels."""
-        return _auxiliary_graph(self)
+        options = bool(self.self_loops), bool(self.normalise)
+        with _lock:
+            key = (_digest(self.arcs), self.kernel.token, self.mask, *options)
+            if key not in _graphs:
+                # the graph keeps the kernel, and so the arrays whose identity is part of the key
+                kernel = self.kernel.detached()
+                parity = _parity(kernel, self.arcs)
+                base, arcs = project(kernel, parity, self.arcs), ArcSet(self.arcs)
+                _graphs[key] = AuxiliaryGraph(base, parity, arcs, self.mask, *options)
+                while len(_graphs) > _KEPT:
+                    _graphs.popitem(last=False)
+            _graphs.move_to_end(key)
+            return _graphs[key]
 
     @property
     def swap_parity(self) -> Parity:  # type: ignore[override]
@@ -156,29 +186,6 @@ class Diffusion(Kernel):
         graph = self.auxiliary_graph
         nodes, signs = graph.arcs.locate(pairs)
         return nodes, signs if graph.parity is Parity.ODD else np.ones(len(nodes))
-
-
-# One auxiliary graph for equal arcs and base kernels --------------------------------------------
-
-_lock = RLock()
-_graphs: OrderedDict[tuple[Any, ...], AuxiliaryGraph] = OrderedDict()
-_digests: WeakKeyDictionary[Pairs, bytes] = WeakKeyDictionary()
-
-
-def _auxiliary_graph(diffusion: Diffusion) -> AuxiliaryGraph:
-    options = bool(diffusion.self_loops), bool(diffusion.normalise)
-    with _lock:
-        key = (_digest(diffusion.arcs), diffusion.kernel.token, diffusion.mask, *options)
-        if key not in _graphs:
-            # the graph keeps the kernel, and so the arrays whose identity is part of the key
-            kernel = diffusion.kernel.detached()
-            parity = _parity(kernel, diffusion.arcs)
-            base, arcs = project(kernel, parity, diffusion.arcs), ArcSet(diffusion.arcs)
-            _graphs[key] = AuxiliaryGraph(base, parity, arcs, diffusion.mask, *options)
-            while len(_graphs) > _KEPT:
-                _graphs.popitem(last=False)
-        _graphs.move_to_end(key)
-        return _graphs[key]
 
 
 def _digest(pairs: Pairs) -> bytes:
@@ -236,3 +243,112 @@ def _refuse_negative(diffusion: Diffusion, series: Coefficients, graph: Auxiliar
             " ensure: use mask='count' with self-loops, normalise=True with nonincreasing"
             " coefficients, series='exponential', or series='von_neumann'."
         )
+
+
+# Arcs ------------------------------------------------------------------------------------------
+
+
+class ArcSet:
+    """Distinct unordered pairs of distinct objects, in the order of their content.
+
+    Arcs come in either order; one may be there twice if its group features agree.  ``pairs`` are the
+    nodes, each in the order that stands for it.
+    """
+
+    def __init__(self, arcs: Pairs) -> None:
+        alone = arcs.first == arcs.second
+        if alone.any() or not len(arcs):
+            loop = f"arc {int(np.argmax(alone)) if len(arcs) else 0} from an object to itself"
+            raise KernelError(
+                f"got {loop if len(arcs) else 'no arcs'}; expected pairs of two different objects as"
+                " nodes of the auxiliary graph: drop the others."
+            )
+        arcs = arcs.without_unused_objects()
+        _refuse_equal_objects(arcs)
+        self.pairs = _each_once(arcs.compact())
+        self._keys = unordered_keys(self.pairs.first, self.pairs.second, self.pairs.n_objects)
+        self._known: deque[tuple[Features, Places]] = deque(maxlen=_REMEMBERED)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def locate(self, pairs: Pairs) -> tuple[Places, Vector]:
+        """Node of each pair, and +1.0 or -1.0 for its order; pairs that are no nodes are refused."""
+        places = self._object_places(pairs.objects)
+        first, second = places[pairs.first], places[pairs.second]
+        key = unordered_keys(first, second, self.pairs.n_objects)
+        key[(first < 0) | (second < 0)] = -1
+        node = places_of(key, self._keys)
+        absent = node < 0
+        if absent.any():
+            raise KernelError(
+                f"got {np.count_nonzero(absent)} pair(s) that are no nodes of the auxiliary graph,"
+                f" the first in row {int(np.argmax(absent))}; expected pairs of the arcs that the"
+                " kernel was made with: a diffusion kernel is transductive, so make it with the test"
+                " arcs too (they need no labels)."
+            )
+        return node, np.where(first < second, 1.0, -1.0)
+
+    def _object_places(self, objects: Features) -> Places:
+        """Row of each object among those of the nodes; -1 for one that is not there."""
+        for table, places in tuple(self._known):
+            if table is objects:
+                return places
+        mine = self.pairs.objects
+        if objects.shape[1] != mine.shape[1]:
+            raise KernelError(
+                f"got objects with {objects.shape[1]} features for a diffusion kernel on arcs of"
+                f" objects with {mine.shape[1]}; expected the same features: pairs are recognised by"
+                " them."
+            )
+        codes = distinct_rows(joined([mine, objects], 0)).inverse
+        place_of_code = np.full(codes.max(initial=-1) + 1, -1, dtype=np.intp)
+        place_of_code[codes[: mine.shape[0]]] = np.arange(mine.shape[0])
+        places = place_of_code[codes[mine.shape[0] :]]
+        self._known.append((objects, places))
+        return places
+
+    def sharing(self) -> tuple[Places, Places]:
+        """Nodes i < j that share an object: the edges of the auxiliary graph."""
+        n, m = len(self.pairs), self.pairs.n_objects
+        ends = np.concatenate([self.pairs.first, self.pairs.second])
+        degree = np.bincount(ends, minlength=m).astype(np.float64)
+        needed = 1e-6 * _BYTES_PER_EDGE * float((degree**2).sum())
+        if needed > available_megabytes():
+            raise MemoryError(
+                f"got {n} arcs with up to {int(degree.max())} at one object, whose auxiliary graph"
+                f" needs about {needed:.0f} MB; expected fewer arcs at one object: leave some out."
+            )
+        incidence = sp.csr_array((np.ones(2 * n), (np.tile(np.arange(n), 2), ends)), shape=(n, m))
+        shared = sp.coo_array(sp.triu(incidence @ incidence.T, 1))
+        return shared.coords[0].astype(np.intp), shared.coords[1].astype(np.intp)
+
+
+def _each_once(arcs: Pairs) -> Pairs:
+    """Pairs with their objects in ascending order, sorted, none twice."""
+    arcs = arcs.with_swapped(unordered(arcs.first, arcs.second)[2])
+    arcs = arcs[np.lexsort((arcs.second, arcs.first))]
+    repeated = np.zeros(len(arcs), dtype=np.bool_)
+    repeated[1:] = (arcs.first[1:] == arcs.first[:-1]) & (arcs.second[1:] == arcs.second[:-1])
+    features = np.hstack([arcs.symmetric, arcs.antisymmetric])
+    if (features[1:] != features[:-1])[repeated[1:]].any():
+        raise KernelError(
+            "got a pair of objects twice with different group features; expected one node for each"
+            " unordered pair: keep one of its rows, or average them."
+        )
+    return arcs[~repeated]
+
+
+def _refuse_equal_objects(arcs: Pairs) -> None:
+    """Two objects with the same features would be taken for one."""
+    found = distinct_rows(arcs.objects)
+    if len(found.representative) == arcs.n_objects:
+        return
+    seen = found.representative[found.inverse]
+    twin = int(np.argmax(seen != np.arange(arcs.n_objects)))
+    names = np.arange(arcs.n_objects) if arcs.ids is None else arcs.ids
+    raise KernelError(
+        f"got objects {names[[seen[twin]]].tolist()[0]!r} and {names[[twin]].tolist()[0]!r} with the"
+        " same features; expected every object to have its own, since pairs are recognised by them:"
+        " use row numbers as the one feature and Precomputed(...) in the base kernel."
+    )
