@@ -23,7 +23,7 @@ from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.restricted import Resident
 from pairity.runtime.resources import Budget, megabytes_of
-from pairity.solvers.chunking import Block, polish
+from pairity.solvers.polish import Block, polish
 
 ROOT = Path(__file__).resolve().parent.parent
 SUM = Additive(Gaussian(1.3)) + Product(Gaussian(0.7))

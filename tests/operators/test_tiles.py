@@ -6,13 +6,13 @@ import pytest
 from pairity import Pairs, PairSVC
 from pairity.kernels import Additive, Gaussian, Linear, Product, Standardized
 from pairity.kernels.classes import project
-from pairity.operators import few_features, terms
+from pairity.operators import group_features
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.tiles import Tiles, exponentials
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget
-from pairity.solvers.chunking import times
+from pairity.solvers.polish import times
 
 BOTH = [Parity.EVEN, Parity.ODD]
 KERNELS = [
@@ -39,7 +39,7 @@ def once_only(n, seed=0):
 @pytest.fixture
 def features_always(monkeypatch):
     """Features of group kernels for small tables too."""
-    monkeypatch.setattr(terms, "_FEW_ENTRIES", 0)
+    monkeypatch.setattr(group_features, "_FEW_ENTRIES", 0)
 
 
 @pytest.mark.usefixtures("features_always")
@@ -75,7 +75,7 @@ def test_features_serve_the_swapped_pairs_too():
 
 @pytest.mark.usefixtures("features_always")
 def test_many_features_are_left_to_the_formula(monkeypatch):
-    monkeypatch.setattr(few_features, "_MOST_FEATURES", 5)
+    monkeypatch.setattr(group_features, "_MOST_FEATURES", 5)
     operator = PairOperator(
         project(Gaussian(0.3), Parity.ODD, grouped_pairs(80)), grouped_pairs(80)
     )

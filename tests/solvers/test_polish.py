@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from pairity.losses import epsilon_insensitive, hinge
-from pairity.solvers.chunking import Block, polish
+from pairity.solvers.polish import Block, polish
 
 LOSSES = ["hinge", "epsilon", "absolute"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -21,82 +21,35 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Expansion, Factor, Monomial, expand
-from pairity.kernels.elementary import ObjectGrams, derived_table
+from pairity.kernels.elementary import ObjectGrams
 from pairity.operators._operator_loops import (
     dot_rows,
     gather_crossed_rows,
     gather_products,
     gather_rows,
 )
-from pairity.operators.few_features import few_features
-from pairity.pairs.arrays import Matrix, Places, Vector, as_dense
+from pairity.operators.group_features import (
+    BEYOND_FEATURES,
+    Factors,
+    explicit_features,
+    factor_values,
+    features_to_rounding,
+    swap_sign,
+)
+from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import megabytes_of, run_in_ranges
 
-#: More columns than this are not worth a product each.
-_MOST_COLUMNS = 64
 #: Expansions longer than this are evaluated by the formula instead.
 _MOST_TERMS = 64
 #: Matrices between objects that a product makes beside the Gram matrices.
 _IN_PRODUCTS = 4
-#: Entries of a kernel matrix below which features of group kernels do not pay.
-_FEW_ENTRIES = 1_000_000
-#: Factors that stand for a whole kernel of pairs.
-_BEYOND = ("rows", "known")
 #: Kernel entries that one range of work covers: small enough to balance, large enough to pay.
 _ENTRIES_PER_RANGE = 500_000
 
 
-Factors: TypeAlias = tuple[Factor, ...]
 Terms: TypeAlias = dict[Monomial, float]
-Swaps: TypeAlias = tuple[bool, ...]
 Rows: TypeAlias = Places | slice
-
-
-def explicit_features(factors: Factors, pairs: Pairs) -> Matrix | None:
-    """Columns phi, shape (n, h), whose inner products are the product of the factors; or None."""
-    features = np.ones((len(pairs), 1))
-    for factor in factors:
-        power = _power(factor)
-        if power is None:
-            return None
-        table = as_dense(factor.kernel.compared(group_table(factor, pairs)))
-        if features.shape[1] * table.shape[1] ** power > _MOST_COLUMNS:
-            return None
-        for _ in range(power):
-            columns = features.shape[1] * table.shape[1]
-            products = np.einsum("ni,nj->nij", features, table)
-            features = products.reshape(len(pairs), columns)
-    return np.ascontiguousarray(features)
-
-
-def swap_sign(factors: Factors) -> float:
-    """Sign by which the features of a swapped pair differ: -1.0 for an odd power of x~."""
-    odd = sum(_power(factor) or 0 for factor in factors if factor.is_odd) % 2
-    return -1.0 if odd else 1.0
-
-
-def factor_values(factors: Factors, left: Pairs, right: Pairs) -> Matrix:
-    """Product of the factors between all left and right pairs."""
-    product = np.ones((len(left), len(right)))
-    for factor in factors:
-        rows = group_table(factor, left.swap() if factor.left_swapped else left)
-        columns = group_table(factor, right.swap() if factor.right_swapped else right)
-        product *= factor.kernel.on_features(rows, columns)
-    return product
-
-
-def group_table(factor: Factor, pairs: Pairs) -> Matrix:
-    """The features that a factor compares."""
-    if factor.role == "derived":
-        return derived_table(pairs, factor.parts, factor.scaling)
-    return pairs.symmetric if factor.role == "symmetric" else pairs.antisymmetric
-
-
-def _power(factor: Factor) -> int | None:
-    """Degree of a homogeneous polynomial factor; None for anything else."""
-    other = factor.role in _BEYOND or factor.left_swapped or factor.right_swapped
-    return None if other else factor.kernel.power
 
 
 @dataclass(frozen=True)
@@ -160,7 +113,7 @@ def compile_groups(
     """Return an expansion as groups of terms; None for kernels of whole rows or known pairs."""
     if not expansion.terms or len(expansion.terms) > _MOST_TERMS:
         return None
-    if any(factor.role in _BEYOND for term in expansion.terms for factor in term.factors):
+    if any(factor.role in BEYOND_FEATURES for term in expansion.terms for factor in term.factors):
         return None
     by_factors: dict[Factors, Terms] = {}
     for monomial, weight in expansion.terms.items():
@@ -191,7 +144,7 @@ def _compile_group(
     columns = rows if right is left else explicit_features(factors, right)
     if rows is not None and columns is not None:
         return [TermGroup(table, rows, columns, lambda: swap_sign(factors) * rows)]
-    features = _few_features(factors, left, right)
+    features = features_to_rounding(factors, left, right)
     if features is None:
         return [TermGroup(table, opaque=factors)]
     mirror = tuple(_on_swapped_right(factor) for factor in factors)
@@ -228,52 +181,6 @@ def _ratio(others: Terms, terms: Terms) -> float | None:
         return None
     ratios = {mirrored[monomial] / weight for monomial, weight in terms.items()}
     return ratios.pop() if len(ratios) == 1 else None
-
-
-@dataclass(frozen=True)
-class _GroupFeatures:
-    """Features, to rounding, of left and right pairs; of swapped ones when they are asked for."""
-
-    left: Matrix
-    right: Matrix
-    mirrored_left: Callable[[], Matrix]
-    mirrored_right: Callable[[], Matrix]
-
-
-def _few_features(factors: Factors, left: Pairs, right: Pairs) -> _GroupFeatures | None:
-    if len(left) * len(right) < _FEW_ENTRIES:
-        return None
-
-    def tables(pairs: Pairs, swaps: Swaps) -> list[Matrix]:
-        sides = {swapped: pairs.swap() if swapped else pairs for swapped in set(swaps)}
-        return [
-            as_dense(group_table(factor, sides[swapped]))
-            for factor, swapped in zip(factors, swaps, strict=True)
-        ]
-
-    of_left = tuple(factor.left_swapped for factor in factors)
-    of_right = tuple(factor.right_swapped for factor in factors)
-    opposite_left = tuple(not swapped for swapped in of_left)
-    opposite_right = tuple(not swapped for swapped in of_right)
-    # features serve pairs in both orders
-    sides = {(id(left), of_left): left, (id(right), of_right): right}
-    sides |= {(id(left), opposite_left): left, (id(right), opposite_right): right}
-    points = [tables(pairs, swaps) for (_, swaps), pairs in sides.items()]
-    features = few_features([factor.kernel for factor in factors], points)
-    if features is None:
-        return None
-
-    def table_of(pairs: Pairs, swaps: Swaps) -> Matrix:
-        return features(tables(pairs, swaps))
-
-    rows = table_of(left, of_left)
-    same = right is left and of_left == of_right
-    return _GroupFeatures(
-        rows,
-        rows if same else table_of(right, of_right),
-        partial(table_of, left, opposite_left),
-        partial(table_of, right, opposite_right),
-    )
 
 
 def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> float:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Factor, Monomial, expand
 from pairity.operators._operator_loops import dot_rows
+from pairity.operators.group_features import group_table
 from pairity.operators.operator import KernelOperator, Rows
-from pairity.operators.terms import group_table
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import run_in_ranges

@@ -1,29 +1,23 @@
 """Chunking: solve on a working set of many pairs, then learn about all pairs by one product.
 
-Each round takes the pairs that violate the KKT conditions most (and keeps those that are between
-their bounds), solves the problem restricted to them with a resident Gram block, and updates the
-gradient of *all* pairs by one product through the object Gram matrices.
-
-On a block steps of SMO come first.  Once it is nearly known which variables are free, a polish is
-exact, by primal-dual active sets: with the variables on their bounds fixed, the free ones solve a
-linear system (one Cholesky factorisation, the bias by a bordered column); those that leave their
-box or whose multiplier has the wrong sign change sides, and so on until nobody moves.
+A rough start (:mod:`pairity.solvers.rough_start`) settles the stiff directions.  Each round takes
+pairs between their bounds and pairs that violate the KKT conditions, most of them at random, solves
+the problem restricted to them with a resident Gram block, and updates the gradient of *all* pairs by
+one product.  On a block steps of SMO come first.  Once it is nearly known which variables are free,
+a polish is exact (:mod:`pairity.solvers.polish`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from pairity.losses.loss import PiecewiseLinear, Vector
-from pairity.operators._operator_loops import dot_rows
-from pairity.runtime.resources import ENTRIES_PER_CALL, run_in_ranges, stop_if_abandoned
+from pairity.losses.loss import Vector
+from pairity.runtime.resources import ENTRIES_PER_CALL, stop_if_abandoned
 from pairity.solvers._smo_loops import pair_steps_on_block, single_steps_on_block
+from pairity.solvers.polish import Block, Gram, Index, Mask, polish, times
 from pairity.solvers.problem import (
     DRIFT,
     LOST,
@@ -36,13 +30,8 @@ from pairity.solvers.problem import (
 )
 from pairity.solvers.rough_start import rough_start
 
-Matrix = NDArray[np.float64]
-Gram = NDArray[np.floating]
-Mask = NDArray[np.bool_]
-Index = NDArray[np.intp]
-
-#: Working set at first, and at most when more variables than that are free; a Gram block takes 8
-#: times the square of this in bytes, the polish as much again.
+#: Working set at first, and at most when more variables than that are free; a Gram block takes 4
+#: times the square of this in bytes, the polish 8 times that of the free variables.
 _WORKING_SET, LARGEST_SET = 8000, 16384
 #: Pairs from which on a rough start pays; room for free variables; which violations, in units of
 #: the tolerance, are candidates; the share of a working set for the worst of them, and their number
@@ -55,8 +44,6 @@ _SLOW, _PATIENCE = 0.5, 3
 _SMALL_SET, _FINE = 2048, 1e-5
 #: Decision values that are evaluated again before rough ones are believed.
 _ROWS_TO_CHECK = 64
-#: Entries of a product with a block that one range of work covers.
-_ENTRIES_PER_RANGE = 2_000_000
 #: The inner solve goes on until its violation is this share of the outer one, for so many steps at
 #: most; it is exact from a violation of so many margins on.
 _INNER_SHARE, _MOST_INNER_STEPS, _CLOSE = 0.1, 200_000, 0.3
@@ -69,11 +56,6 @@ _STEPS_BEFORE_POLISH, _POLISH_COST = 2, 0.002
 _FEW_ROUNDS, _STEPS_OF_A_ROUND = 100, 500
 #: With a large C a small violation may leave a large gap: some exact rounds are then added.
 _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
-#: Rounds of a polish, what is added to a diagonal of 1 there, and differences that are rounding,
-#: relative to the size of targets or of variables.
-_MOST_POLISH_ROUNDS, _JITTER, _ROUNDING = 25, 1e-12, 1e-10
-#: Share of the sizes of the variables by which a polish may move their sum.
-_SUM_ROUNDING = 1e-12
 
 
 def _choose(
@@ -264,17 +246,6 @@ class _Run:
         return inside, total
 
 
-def times(gram: Gram, vector: Vector) -> Vector:
-    """``gram vector``, added up in double precision on both cores."""
-    out = np.empty(len(gram))
-
-    def multiply(start: int, stop: int) -> None:
-        dot_rows(out[start:stop], gram[start:stop], vector)
-
-    run_in_ranges(multiply, len(out), max(1, _ENTRIES_PER_RANGE // max(1, len(vector))))
-    return out
-
-
 def _take_steps(take: Callable[[int], tuple[int, bool]], n: int, allowed: int) -> tuple[int, bool]:
     """Steps of SMO, a fraction of a second a call; how many, and whether they ended."""
     most = max(1, ENTRIES_PER_CALL // max(1, n))
@@ -284,150 +255,3 @@ def _take_steps(take: Callable[[int], tuple[int, bool]], n: int, allowed: int) -
         steps, ended = take(min(most, allowed - total))
         total += int(steps)
     return total, bool(ended)
-
-
-# Polish -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Block:
-    """Part of a problem: ``values = gram theta + outside``, and the losses of its rows."""
-
-    gram: Gram
-    outside: Vector
-    loss: PiecewiseLinear
-    total: float | None  # what the sum of theta must be; None where there is no bias
-
-
-class _FreeSystem:
-    """``gram_FF x = b`` for sets F that differ little from each other.
-
-    One Cholesky factorisation of a first set F0 serves later sets: variables that left (R) are
-    held at zero by multipliers, those that came (A) border the system, and both are eliminated by
-    a Schur complement of size |R| + |A|.
-    """
-
-    def __init__(self, gram: Gram) -> None:
-        self._gram = gram
-        self._jitter = _JITTER * max(float(gram.diagonal().mean()), 1e-300)
-        self._base = np.zeros(0, dtype=np.intp)
-        self._factor: tuple[Matrix, bool] | None = None
-
-    def solve(self, free: Mask, right: Matrix) -> Matrix:
-        """Solutions on the free set, zero elsewhere, for right sides of shape (n, k)."""
-        was_free = np.zeros(len(free), dtype=np.bool_)
-        was_free[self._base] = True
-        changed = int(np.count_nonzero(was_free != free))
-        if self._factor is None or changed > max(32, len(self._base) // 8):
-            self._base, changed = np.flatnonzero(free), 0
-            self._factor = None  # goes before the next one comes
-            inside = self._gram[np.ix_(self._base, self._base)].astype(np.float64, copy=False)
-            inside[np.diag_indices(len(inside))] += self._jitter
-            # LAPACK takes columns: a matrix stored by rows would be copied
-            self._factor = cho_factor(inside.T, lower=True, overwrite_a=True, check_finite=False)
-        if changed:
-            removed = np.flatnonzero(~free[self._base])
-            added = np.flatnonzero(free & ~was_free)
-            return self._bordered(removed, added, np.where(free[:, np.newaxis], right, 0.0))
-        solution = np.zeros_like(right)
-        solution[self._base] = cho_solve(self._factor, right[self._base], check_finite=False)
-        return solution
-
-    def _bordered(self, removed: Index, added: Index, right: Matrix) -> Matrix:
-        base, n_added, width = self._base, len(added), len(added) + len(removed)
-        border = np.zeros((len(base), width))
-        border[:, :n_added] = self._gram[np.ix_(base, added)]
-        border[removed, n_added + np.arange(len(removed))] = 1.0
-        both = np.hstack([border, right[base]])
-        through, plain = np.hsplit(cho_solve(self._factor, both, check_finite=False), [width])
-        corner, lower = np.zeros((width, width)), np.zeros((width, right.shape[1]))
-        corner[:n_added, :n_added] = self._gram[np.ix_(added, added)]
-        corner[np.arange(n_added), np.arange(n_added)] += self._jitter
-        lower[:n_added] = right[added]
-        small = np.linalg.solve(corner - border.T @ through, lower - border.T @ plain)
-        inner = plain - through @ small
-        inner[removed] = 0.0
-        solution = np.zeros_like(right)
-        solution[base], solution[added] = inner, small[:n_added]
-        return solution
-
-
-@dataclass
-class _Sides:
-    """Where each variable is: inside its lower or upper piece (free), or fixed at a value."""
-
-    in_lower: Mask
-    in_upper: Mask
-    fixed: Vector  # 0 where free
-
-    @classmethod
-    def of(cls, loss: PiecewiseLinear, theta: Vector) -> _Sides:
-        free = loss.is_free(theta)
-        fixed = np.where(theta <= loss.low, loss.low, np.where(theta >= loss.high, loss.high, 0.0))
-        return cls(free & (theta < 0), free & (theta >= 0), np.where(free, 0.0, fixed))
-
-    @property
-    def free(self) -> Mask:
-        return self.in_lower | self.in_upper
-
-    def moved(self, loss: PiecewiseLinear, candidate: Vector, decisions: Vector) -> _Sides | None:
-        """Sides after those that left their piece, or are pulled into one, have changed; or None."""
-        slack = _ROUNDING * float(np.abs(candidate).max(initial=0.0))
-        rounding = _ROUNDING * loss.scale
-        bent = loss.below != loss.above
-        floor = np.where(self.in_upper & bent, 0.0, loss.low)
-        roof = np.where(self.in_lower & bent, 0.0, loss.high)
-        sunk = self.free & (candidate < floor - slack)
-        risen = self.free & (candidate > roof + slack)
-        rise, fall = loss.targets(self.fixed)
-        up = ~self.free & (rise - decisions > rounding)
-        down = ~self.free & (decisions - fall > rounding)
-        if not (sunk | risen | up | down).any():
-            return None
-        left = sunk | risen
-        negative = self.fixed < 0
-        return _Sides(
-            (self.in_lower & ~left) | (up & negative) | (down & ~(self.fixed > 0)),
-            (self.in_upper & ~left) | (up & ~negative) | (down & (self.fixed > 0)),
-            np.where(sunk, floor, np.where(risen, roof, np.where(up | down, 0.0, self.fixed))),
-        )
-
-
-def polish(block: Block, theta: Vector) -> Vector | None:
-    """Exact theta of the block from a good guess of its active sets; None if they do not settle."""
-    system, loss = _FreeSystem(block.gram), block.loss
-    sides = _Sides.of(loss, theta)
-    for _ in range(_MOST_POLISH_ROUNDS):
-        if not sides.free.any() and block.total is not None:
-            return None  # no variable to read the bias off
-        try:
-            candidate, bias = _solve_free(block, system, sides)
-        except LinAlgError:
-            return None
-        moved = sides.moved(loss, candidate, times(block.gram, candidate) + block.outside + bias)
-        if moved is None:
-            theta = np.clip(candidate, loss.low, loss.high)
-            return theta if _keeps_the_sum(block, theta) else None
-        sides = moved
-    return None
-
-
-def _keeps_the_sum(block: Block, theta: Vector) -> bool:
-    """Whether the sum is what it must be: of a singular matrix rounding may have moved it."""
-    if block.total is None:
-        return True
-    return abs(float(theta.sum()) - block.total) <= _SUM_ROUNDING * float(np.abs(theta).sum())
-
-
-def _solve_free(block: Block, system: _FreeSystem, sides: _Sides) -> tuple[Vector, float]:
-    """Free variables and bias for given fixed ones."""
-    free, fixed, loss = sides.free, sides.fixed, block.loss
-    if not free.any():
-        return fixed, 0.0
-    rests = np.where(sides.in_lower, loss.below, loss.above)
-    right = rests - block.outside - times(block.gram, fixed)
-    solution, border = system.solve(free, np.column_stack([right, np.ones(len(right))])).T
-    bias = 0.0
-    if block.total is not None:
-        bias = float((solution.sum() - (block.total - fixed.sum())) / border.sum())
-    return np.where(free, solution - bias * border, fixed), bias
