@@ -16,6 +16,14 @@ settings.register_profile(
 settings.load_profile("pairity")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Whole files to each process: fits that the tests of a file share are made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 @pytest.fixture
 def rng():
     """A generator of the test's own."""
