@@ -111,8 +111,7 @@ def test_slope_threshold_and_home_advantage_are_found(estimator):
 
 def test_draws_are_told_apart_from_base_rates():
     pairs, y, _ = league(50, seed=2)
-    machine = PairLogistic("antisymmetric", kernel="linear", solver="low_rank")
-    model = PairDrawClassifier(machine).fit(pairs, y)
+    model = PairDrawClassifier(PairLogistic("antisymmetric", kernel="linear")).fit(pairs, y)
     shares = [np.mean(y == outcome) for outcome in (-1, 0, 1)]
     mine = ranked_probability_score(y, model.predict_proba(pairs), average=False)
     base = ranked_probability_score(y, np.tile(shares, (len(y), 1)), average=False)
