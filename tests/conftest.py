@@ -1,10 +1,20 @@
 """Settings of the whole suite; generators live in ``cases``, plain twins in ``naive``."""
 
+import os
+
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  its BLAS must be there to be limited
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 from pairity.runtime.resources import set_thread_count
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # One core for each process: threads of BLAS that wait for a core that another process has
+    # take ten times the processor time of the work itself.
+    threadpool_limits(1, user_api="blas")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for processes that tests start
 
 settings.register_profile(
     "pairity",
@@ -16,6 +26,14 @@ settings.register_profile(
 settings.load_profile("pairity")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Whole files to each process: fits that the tests of a file share are made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 @pytest.fixture
 def rng():
     """A generator of the test's own."""
@@ -24,6 +42,14 @@ def rng():
 
 @pytest.fixture
 def threads():
-    """Set the number of threads; the default comes back afterwards."""
-    yield set_thread_count
+    """Set the number of threads, those of BLAS too; the defaults come back afterwards."""
+    limits = []
+
+    def set_all(count):
+        set_thread_count(count)
+        limits.append(threadpool_limits(count, user_api="blas"))
+
+    yield set_all
+    for limit in reversed(limits):
+        limit.restore_original_limits()
     set_thread_count(None)

@@ -1,5 +1,6 @@
 """The swap law of decisions, with ``==``: f(pairs) is plus or minus f(pairs.swap())."""
 
+import functools
 import pickle
 import warnings
 
@@ -20,7 +21,9 @@ SYMMETRIC, ANTISYMMETRIC = "symmetric", "antisymmetric"
 BOTH = [SYMMETRIC, ANTISYMMETRIC]
 
 
+@functools.cache
 def fitted(symmetry, kernel, widths=cases.WIDTHS, scale=0.7, **options):
+    """A model that tests ask for decisions, and do not change; so one of each kind is enough."""
     pairs = cases.random_pairs(1, n=40, m=12, widths=widths, scale=scale)
     model = PairSVC(symmetry, kernel=kernel, **cases.with_smo(options))
     return model.fit(pairs, cases.random_labels(1, 40))

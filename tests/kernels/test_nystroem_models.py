@@ -10,6 +10,7 @@ from sklearn.model_selection import GridSearchCV
 import cases
 import pairity
 from pairity import Pairs, PairSVC
+from pairity.exceptions import PairityWarning
 from pairity.kernels import (
     Additive,
     Gaussian,
@@ -106,7 +107,16 @@ def test_parameters_work_as_in_scikit_learn():
     pairs, y = task(16)
     search = GridSearchCV(
         PairSVC("antisymmetric", kernel=Nystroem("gaussian", 8)),
-        {"kernel__n_components": [1, 8]},
+        {"kernel__n_components": [2, 8]},
         cv=PairKFold(3),
+        error_score="raise",
     ).fit(pairs, y)
     assert search.best_params_ == {"kernel__n_components": 8}
+
+
+def test_one_landmark_tells_no_pair_from_its_swap():
+    """One feature per object: its products are symmetric, so the odd part is zero, and that is said."""
+    pairs, y = task(16)
+    with pytest.warns(PairityWarning, match="odd part is zero"):
+        model = PairSVC("antisymmetric", kernel=Nystroem("gaussian", 1)).fit(pairs, y)
+    assert not model.decision_function(pairs).any()

@@ -38,11 +38,14 @@ def assert_sound(model, pairs):
     return values
 
 
-def assert_as_good_as_exact(model, kind, symmetry, kernel, pairs, y, strength=1.0, **options):
+def assert_as_good_as_exact(model, kind, symmetry, kernel, pairs, y, strength=1.0):
     """Its objective beside that of another solver, within what its certificate allows."""
+    exact = learner(kind, symmetry, kernel, strength, solver=EXACT[kind], tol=1e-6).fit(pairs, y)
+    assert_as_good_as(exact, model, pairs, y, strength)
+
+
+def assert_as_good_as(exact, model, pairs, y, strength=1.0):
     assert_sound(model, pairs)
-    exact = learner(kind, symmetry, kernel, strength, solver=EXACT[kind], tol=1e-6)
-    exact.fit(pairs, y, **options)
     best = max(exact.certificate_.primal, 0.0)
     slack = 1e-6 * best + 1e-9 * model.certificate_.tol * primal_of_nothing(exact, y, strength)
     assert model.certificate_.primal <= best * (1.0 + 1.1 * model.certificate_.tol) + 2.0 * slack
@@ -97,7 +100,7 @@ def test_weights_that_leave_one_class(kind, label):
 @for_both
 @pytest.mark.parametrize("strength", [1e-12, 1e-6, 1e-3, 30.0])
 def test_weak_and_strong_penalties(kind, symmetry, strength):
-    pairs = some_pairs(n=150, m=30)
+    pairs = some_pairs(n=100, m=20)
     y = targets_of(kind, pairs, symmetry)
     model = learner(kind, symmetry, nystroem(), strength).fit(pairs, y)
     assert_as_good_as_exact(model, kind, symmetry, nystroem(), pairs, y, strength)
@@ -107,7 +110,7 @@ def test_weak_and_strong_penalties(kind, symmetry, strength):
 @for_both
 def test_a_penalty_of_a_million(kind, symmetry):
     """Smooth losses get there; kinks may take more steps than there are, and that is told."""
-    pairs = some_pairs(n=150, m=30)
+    pairs = some_pairs()
     y = targets_of(kind, pairs, symmetry)
     model = learner(kind, symmetry, nystroem(), 1e6)
     with warnings.catch_warnings(record=True) as told:
@@ -125,13 +128,14 @@ def test_a_penalty_of_a_million(kind, symmetry):
 
 @for_each
 @for_both
-@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
-def test_tolerances(kind, symmetry, tol):
-    pairs = some_pairs(n=150, m=30)
+def test_tolerances(kind, symmetry):
+    pairs = some_pairs(n=100, m=20)
     y = targets_of(kind, pairs, symmetry)
-    model = learner(kind, symmetry, nystroem(), tol=tol).fit(pairs, y)
-    assert model.certificate_.violation <= tol
-    assert_as_good_as_exact(model, kind, symmetry, nystroem(), pairs, y)
+    exact = learner(kind, symmetry, nystroem(), solver=EXACT[kind], tol=1e-6).fit(pairs, y)
+    for tol in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6):
+        model = learner(kind, symmetry, nystroem(), tol=tol).fit(pairs, y)
+        assert model.certificate_.violation <= tol
+        assert_as_good_as(exact, model, pairs, y)
 
 
 CONSTANT = {

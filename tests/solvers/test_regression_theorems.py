@@ -70,12 +70,14 @@ def fit(symmetry, case, epsilon=0.2, **options):
     ).fit(pairs, y)
 
 
+@functools.cache
 def optimum_on_I(symmetry, case, epsilon=0.2):
     """(42) solved as it comes, by an ordinary machine that knows nothing of swaps."""
     model = PairSVR("none", kernel=case.kernel, C=C, epsilon=epsilon, tol=1e-10)
     return model.fit(training_pairs()[0].with_mirrored(), full_targets(symmetry))
 
 
+@functools.cache
 def optimum_on_J(symmetry, case, epsilon=0.2):
     return fit(symmetry, case, epsilon, solver="smo", tol=1e-10)
 
@@ -87,8 +89,9 @@ def duals(model, n_duals):
     return theta, np.maximum(-theta, 0.0), np.maximum(theta, 0.0)
 
 
+@functools.cache
 def watched(symmetry, case, **options):
-    """Every iterate of at most 80 steps of the paper's selection rule."""
+    """Every iterate of at most 80 steps of the paper's selection rule; tests only look at them."""
     iterates = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -103,7 +106,7 @@ def watched(symmetry, case, **options):
             **options,
         )
     assert len(iterates) >= 3
-    return iterates
+    return tuple(iterates)
 
 
 # Lemma 2 and Theorem 1 --------------------------------------------------------------------------

@@ -4,6 +4,7 @@ J is 12 random pairs with both kinds of group features and random labels; I is J
 images.  ``K`` is the Gram matrix of the order-invariant kernel on I, evaluated by the plain twin.
 """
 
+import functools
 import warnings
 
 import numpy as np
@@ -36,10 +37,14 @@ def full_labels(symmetry):
     return np.concatenate([y, SYMMETRIES[symmetry].sign * y])
 
 
+@functools.cache
 def full_gram(case):
+    """Slow, so once for each kernel, and nobody may write into it."""
     pairs, _ = training_pairs()
     rows = pairs.with_mirrored().to_rows()
-    return naive.gram(case.twin, rows, rows, cases.WIDTHS)
+    gram = naive.gram(case.twin, rows, rows, cases.WIDTHS)
+    gram.flags.writeable = False
+    return gram
 
 
 def fit(symmetry, case, **options):
@@ -47,11 +52,13 @@ def fit(symmetry, case, **options):
     return PairSVC(symmetry, kernel=case.kernel, C=C, **cases.with_smo(options)).fit(pairs, y)
 
 
+@functools.cache
 def optimum_on_I(symmetry, case):
     """(13) solved as it comes, to a small tolerance."""
     return fit(symmetry, case, training_set="full", iterates="free", tol=1e-10)
 
 
+@functools.cache
 def optimum_on_J(symmetry, case):
     """(20) or (22)."""
     return fit(symmetry, case, training_set="halved", solver="smo", tol=1e-10)
@@ -63,8 +70,9 @@ def duals(model, n_duals):
     return alpha
 
 
+@functools.cache
 def watched(symmetry, case, **options):
-    """Every iterate of at most 80 steps of the paper's selection rule."""
+    """Every iterate of at most 80 steps of the paper's selection rule; tests only look at them."""
     iterates = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -79,7 +87,7 @@ def watched(symmetry, case, **options):
             **options,
         )
     assert len(iterates) >= 5
-    return iterates
+    return tuple(iterates)
 
 
 # Section 4 --------------------------------------------------------------------------------------
