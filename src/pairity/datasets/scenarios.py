@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.datasets.real import PairDataset
 from pairity.kernels.features import whole_power
+from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 
 _OBJECTS = 25  # to train on, in scenarios 3 and 4
 _DRAWS = 16  # feature vectors (35) of scenarios 1 and 2

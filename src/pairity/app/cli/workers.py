@@ -22,6 +22,7 @@ from pairity.app.cli.options import LOCAL
 from pairity.distributed import PairDataset
 from pairity.distributed.cluster import client_for
 from pairity.distributed.parts import find_files, parquet_parts, pin
+from pairity.exceptions import gist
 from pairity.io import Columns, Objects
 from pairity.io.tables import kind_of
 from pairity.pairs.data import ObjectTable
@@ -63,10 +64,9 @@ def workers_of(address: str) -> Iterator[Any]:
         try:
             yield client
         except lost as error:
-            said = " ".join(str(error).split())[:160] or type(error).__name__
             raise InputError(
-                f"lost the scheduler or workers that died over and over ({said}); expected them to"
-                " stay: give them more memory, write smaller row groups, and go on from a checkpoint."
+                f"lost the scheduler or workers that died over and over ({gist(error)}); expected them"
+                " to stay: give them more memory, write smaller row groups, and go on from a checkpoint."
             ) from None
 
 
@@ -82,9 +82,8 @@ def _client(address: str) -> Iterator[Any]:
             try:
                 client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
             except (OSError, ValueError, MemoryError) as error:  # MemoryError: of another protocol
-                said = " ".join(str(error).split())[:160]
                 raise InputError(
-                    f"got no scheduler at {address} ({said}); expected one: start it with dask"
+                    f"got no scheduler at {address} ({gist(error)}); expected one: start it with dask"
                     " scheduler, or leave the address out."
                 ) from None
             stack.enter_context(client)
@@ -151,8 +150,12 @@ class ParquetPairs:
         self.columns = columns
         for path in self.files:
             with suppress(ValueError):  # some other ending: what is inside decides
-                _refuse_text(path, kind_of(path))
-        names = [columns.first, columns.second, *columns.symmetric, *columns.antisymmetric]
+                if kind_of(path) != "parquet":
+                    raise InputError(
+                        f"got {path} with --distributed; expected Parquet files, which can be read in"
+                        " parts: write it as Parquet, or leave --distributed out."
+                    )
+        names = [*columns.ends, *columns.symmetric, *columns.antisymmetric]
         names += [] if columns.label is None else [columns.label]
         parquet_parts([pin(str(path)) for path in self.files], names, self._ALL)
         self.n_pairs = sum(pq.read_metadata(path).num_rows for path in self.files)
@@ -203,11 +206,3 @@ def _number(make: Any, text: str) -> Any:
     except ValueError:
         return text
     return value if np.isfinite(value) and text_of(value) == text else text
-
-
-def _refuse_text(path: Path, kind: str) -> None:
-    if kind != "parquet":
-        raise InputError(
-            f"got {path} with --distributed; expected Parquet files, which can be read in parts: write"
-            " it as Parquet, or leave --distributed out."
-        )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from pairity.app.report.report_data import (
@@ -20,10 +19,9 @@ from pairity.app.report.report_data import (
 )
 from pairity.app.report.subject import Subject, names_of
 from pairity.inspection import Ranking, group_objects, rank_objects
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import Ends, ends_of
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,7 @@ class Compared:
 
     pairs: Pairs  # over a table of just these objects
     names: tuple[str, ...]
-    n_observed: Rows  # training pairs of each
+    n_observed: Places  # training pairs of each
     note: str
 
 
@@ -69,7 +67,7 @@ def choose_objects(subject: Subject, objects: Any, most: int) -> Compared:
     return Compared(among, names, times[chosen], note.strip())
 
 
-def _times(ends: Ends) -> Rows:
+def _times(ends: Ends) -> Places:
     """Number of pairs that each object is in."""
     proper = ends.first != ends.second
     times = np.bincount(ends.first, minlength=ends.n_objects)
@@ -112,7 +110,7 @@ _CYCLES = 5
 
 def rank(
     subject: Subject, compared: Compared, limits: Limits, seed: int
-) -> tuple[RankingFacts, Rows]:
+) -> tuple[RankingFacts, Places]:
     """Least-squares scores of the compared objects with leave-out intervals, and their order."""
     learner, note, ranking = subject.learner, compared.note, None
     if 2 * limits.refits <= len(subject.pairs) <= limits.pairs:
@@ -165,7 +163,7 @@ def _facts(ranking: Ranking, compared: Compared, limits: Limits, note: str) -> R
     )
 
 
-def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Rows]:
+def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Places]:
     """Groups of matching objects at the boundary of the model, and the group of each."""
     names = compared.names
     found = group_objects(subject.model, compared.pairs, ids=np.arange(len(names)))
@@ -178,7 +176,6 @@ def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Rows]:
 
 # Matrix -----------------------------------------------------------------------------------------
 
-Vector = NDArray[np.float64]
 
 #: Of the pairs of the objects shown, at least this share must be known for a picture.
 _LEAST_KNOWN = 0.5
@@ -194,7 +191,7 @@ def square(compared: Compared, forth: Vector, back: Vector) -> Vector:
 
 
 def matrix_by_rank(
-    table: Vector, compared: Compared, order: Rows, quantity: str, shown: int
+    table: Vector, compared: Compared, order: Places, quantity: str, shown: int
 ) -> Matrix | None:
     """Best object first; of too many objects, evenly spaced ones."""
     note = ""
@@ -206,7 +203,7 @@ def matrix_by_rank(
 
 
 def matrix_by_cluster(
-    table: Vector, similarity: Vector, labels: Rows, compared: Compared, quantity: str, shown: int
+    table: Vector, similarity: Vector, labels: Places, compared: Compared, quantity: str, shown: int
 ) -> Matrix | None:
     """Alike objects side by side; of too many objects, the largest groups.
 
@@ -224,8 +221,8 @@ def matrix_by_cluster(
 def _matrix(
     table: Vector,
     compared: Compared,
-    order: Rows,
-    blocks: Rows,
+    order: Places,
+    blocks: Places,
     quantity: str,
     kind: str,
     note: str,
@@ -238,7 +235,7 @@ def _matrix(
     return Matrix(names, values, tuple(blocks[order].tolist()), quantity, kind, note)
 
 
-def cluster_order(similarity: Vector) -> Rows:
+def cluster_order(similarity: Vector) -> Places:
     """Order in which alike objects are neighbours: leaves of average linkage, best turned."""
     n = len(similarity)
     if n < 3:

@@ -18,17 +18,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pairity.app.report.report_data import Estimate, Setting
 from pairity.app.report.subject import Subject
 from pairity.app.report.unseen import SETTINGS, HeldOut
 from pairity.model_selection.metrics import LEAST_PROBABILITY
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.same_objects import Ends, ends_of
-
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +35,10 @@ class Sample:
     A row that was held out k times stands k times, with the weight 1/k.
     """
 
-    rows: Rows
+    rows: Places
     weights: Vector
     ends: Ends  # of all pairs
-    groups: Rows | None = None  # of all pairs
+    groups: Places | None = None  # of all pairs
 
     @property
     def size(self) -> float:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from pairity.app.report.report_data import FeatureDrop, InfluentialPair, Limits, SurprisingPair
@@ -20,9 +19,8 @@ from pairity.inspection import (
     contributions,
     permutation_importance,
 )
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
-
-Vector = NDArray[np.float64]
 
 _SHOWN = 12
 #: Features are shuffled in so many folds that about this many are shuffled in all.
@@ -83,7 +81,7 @@ def feature_drops(
     ).strip()
 
 
-def _some(rows: NDArray[np.intp], most: int, seed: int) -> NDArray[np.intp]:
+def _some(rows: Places, most: int, seed: int) -> Places:
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(seed).permutation(rows)[:most])
@@ -92,7 +90,7 @@ def _some(rows: NDArray[np.intp], most: int, seed: int) -> NDArray[np.intp]:
 def _importance(
     subject: Subject,
     model: Any,
-    rows: NDArray[np.intp],
+    rows: Places,
     chosen: dict[str, Columns],
     shuffles: int,
     seed: int,

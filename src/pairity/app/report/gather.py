@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity._version import __version__
 from pairity.app.report.compared import (
@@ -46,10 +45,9 @@ from pairity.app.report.unseen import (
     hold_out,
     sample_rows,
 )
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
-
-Vector = NDArray[np.float64]
 
 
 def gather(

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from pairity.app.report.report_data import Notice, Observed
 from pairity.app.report.subject import Subject
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.same_objects import Ends, ends_of
 from pairity.runtime.validation import as_dense
-
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
 
 _FEW_OBJECTS, _FEW_PAIRS = 12, 60
 #: A label this rare makes an accuracy look better than it is.
@@ -101,7 +98,7 @@ def warn(subject: Subject) -> Iterator[Notice]:
             yield Notice(weight, title, text.format(count=counts[title], **facts))
 
 
-def _is_doubled(ends: Ends, unordered: Rows, aligned: Vector) -> bool:
+def _is_doubled(ends: Ends, unordered: Places, aligned: Vector) -> bool:
     """Whether the two orders of every unordered pair have the same outcomes."""
     sides = []
     for chosen in (ends.first < ends.second, ends.first > ends.second):
@@ -110,7 +107,7 @@ def _is_doubled(ends: Ends, unordered: Rows, aligned: Vector) -> bool:
     return len(sides[0]) > 0 and np.array_equal(sides[0], sides[1])
 
 
-def _n_contradicting(subject: Subject, unordered: Rows, aligned: Vector) -> int:
+def _n_contradicting(subject: Subject, unordered: Places, aligned: Vector) -> int:
     """Unordered pairs with more than one outcome; numbers contradict where signs do."""
     if subject.kind == "numbers":
         if not subject.is_odd:

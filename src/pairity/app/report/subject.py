@@ -21,11 +21,9 @@ from pairity.exceptions import ConvergenceWarning
 from pairity.inspection.fitted_function import values_of
 from pairity.model_selection import PairDrawClassifier
 from pairity.model_selection.held_out import Trainer, parity_of
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
 
 #: Targets that the labels of a model stand for, in their order.
 STEPS = {"labels": (-1.0, 1.0), "draws": (-1.0, 0.0, 1.0)}
@@ -114,11 +112,11 @@ class Subject:
         """Whether labels are predicted by a probability above one half, not by a decision above 0."""
         return self.kind == "labels" and hasattr(self.model, "predict_proba")
 
-    def some(self, rows: Rows) -> Subject:
+    def some(self, rows: Places) -> Subject:
         """The same model beside some of the pairs."""
         return replace(self, pairs=self.pairs[rows], y=self.y[rows], targets=self.targets[rows])
 
-    def columns(self, targets: Vector) -> Rows:
+    def columns(self, targets: Vector) -> Places:
         """Which class each target stands for."""
         return np.searchsorted(STEPS[self.kind], targets)
 
@@ -147,7 +145,7 @@ class Subject:
         """Whether the learner is a classifier inside a model of draws, which sees decided games."""
         return self.kind == "draws" and is_classifier(self.machine)
 
-    def refit(self, rows: Rows) -> tuple[Any, bool]:
+    def refit(self, rows: Places) -> tuple[Any, bool]:
         """The learner fitted to some of the pairs, and whether it converged; None if it cannot."""
         if self._is_of_decided:
             rows = rows[self.targets[rows] != 0.0]
@@ -165,8 +163,8 @@ class Subject:
         return model, converged
 
     @property
-    def trained_rows(self) -> Rows:
-        """Rows that the learner was fitted to: of games with draws, the decided ones."""
+    def trained_rows(self) -> Places:
+        """Places that the learner was fitted to: of games with draws, the decided ones."""
         return np.flatnonzero((self.targets != 0.0) | (not self._is_of_decided))
 
     @property

@@ -40,12 +40,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.app.reproduce.paper import COEFFICIENTS
 from pairity.datasets.scenarios import LabelledPairs, draw_rows, symmetry_of
 from pairity.estimators.svc import PairSVC
 from pairity.kernels import Bilinear, Gaussian, Kernel, Linear, OrderInvariant, Polynomial
+from pairity.pairs.arrays import Vector
 from pairity.solvers import SMO
 
 PENALTY = 1.0
@@ -60,7 +60,7 @@ class Run:
     """One solution: signed coefficients ``y alpha`` of the 32 rows, and how it was found."""
 
     how: str
-    coefficients: NDArray[np.float64]  # (32,)
+    coefficients: Vector  # (32,)
     found_bias: float  # midpoint of the interval of optimal biases
     bias: float  # of the model; exactly 0.0 with antisymmetry
     violation: float
@@ -163,13 +163,13 @@ def _run(how: str, machine: PairSVC, data: LabelledPairs) -> Run:
     )
 
 
-def mirrored_difference(coefficients: NDArray[np.float64]) -> float:
+def mirrored_difference(coefficients: Vector) -> float:
     """max |alpha_ab - alpha_ba|, from rows followed by mirrored rows."""
     alpha = np.abs(coefficients).reshape(2, -1)
     return float(np.abs(alpha[0] - alpha[1]).max())
 
 
-def _swap_error(values: NDArray[np.float64], symmetry: str) -> float:
+def _swap_error(values: Vector, symmetry: str) -> float:
     """By how much (18) or (19) is off, from decisions on rows followed by mirrored rows."""
     there, back = values.reshape(2, -1)
     return float(np.abs(there + back if symmetry == "antisymmetric" else there - back).max())
@@ -202,13 +202,13 @@ OFF_DIAGONALS = (0.2, 0.5)
 _SIZE = 8
 
 
-def tridiagonal(off_diagonal: float) -> NDArray[np.float64]:
+def tridiagonal(off_diagonal: float) -> Vector:
     """P of (37): ones on the diagonal, ``off_diagonal`` beside it."""
     beside = np.eye(_SIZE, k=1) + np.eye(_SIZE, k=-1)
     return np.eye(_SIZE) + off_diagonal * beside
 
 
-def order_invariant_matrix(P: NDArray[np.float64]) -> NDArray[np.float64]:
+def order_invariant_matrix(P: Vector) -> Vector:
     """``P^o = (P + T P T) / 2`` of (38) for 2 + 2 + 2 + 2 features, T the swap (2)."""
     swap = np.zeros((_SIZE, _SIZE))
     swap[[0, 1, 6, 7], [6, 7, 0, 1]] = 1.0
