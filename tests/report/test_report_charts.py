@@ -113,7 +113,7 @@ def test_a_validation_curve_has_a_line_a_kernel():
         for name in ("linear", HOSTILE)
     )
     found = SearchFacts("log loss", "C", 1.0, 0, curves, (), (), 5)
-    picture = charts.validation_curve(found)
+    picture = DRAWN.validation_curve(found)
     assert len(drawn(picture, "polyline")) == 2
     assert "held-out minus log loss" in picture
 
@@ -126,7 +126,7 @@ def matrix(values, names, **options):
 def test_cells_have_the_colour_and_strength_of_their_value():
     nan = float("nan")
     found = matrix([[nan, 0.9, 0.5], [0.1, nan, nan], [0.5, 0.52, nan]], ["a", HOSTILE, "c"])
-    paths = drawn(charts.matrix_picture(found, charts.Colours(0.5, 0.5)), "path")
+    paths = drawn(DRAWN.matrix_picture(found, charts.Colours(0.5, 0.5)), "path")
     cells = {
         (path.get("class").split()[1], float(path.get("fill-opacity"))): path.get("d").count("M")
         for path in paths
@@ -137,10 +137,10 @@ def test_cells_have_the_colour_and_strength_of_their_value():
 def test_groups_are_outlined():
     values = np.full((5, 5), 0.5)
     found = matrix(values, "abcde", blocks=(1, 1, 0, 2, 2), order="cluster")
-    picture = charts.matrix_picture(found, charts.Colours(0.0, 1.0))
+    picture = DRAWN.matrix_picture(found, charts.Colours(0.0, 1.0))
     assert len(drawn(picture, "rect", "block")) == 2
     many = matrix(np.full((40, 40), 0.5), [f"name {k}" for k in range(40)])
-    assert not drawn(charts.matrix_picture(many, charts.Colours(0.0, 1.0)), "text")
+    assert not drawn(DRAWN.matrix_picture(many, charts.Colours(0.0, 1.0)), "text")
 
 
 def test_legends_have_one_or_two_sides():

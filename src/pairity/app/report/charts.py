@@ -20,9 +20,6 @@ from pairity.app.report.report_data import Matrix, Reliability, SearchFacts
 from pairity.app.report.wording import cut, plain
 
 _LEVELS = 10
-#: Names are written beside the matrix for at most so many objects, and cut at so many letters.
-_NAMED, _LETTERS = 32, 18
-_CURVE_CLASSES = ("one", "two", "three", "four")
 
 
 def resource(name: str) -> str:
@@ -48,16 +45,12 @@ def environment() -> Any:
         lstrip_blocks=True,
     )
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    shared = Scale, short, ticks, reliability_bounds, whole_percent
-    made.globals |= {"levels": _LEVELS, **{one.__name__: one for one in shared}}
+    scales = Scale, ticks, curve_axes, reliability_bounds, matrix_scale, matrix_cells, neighbours
+    texts = short, whole_percent, cut
+    made.globals |= {one.__name__: one for one in (*scales, *texts, zip)}
+    made.globals["levels"] = _LEVELS
     made.filters["n"] = number
-    made.filters["points"] = lambda places: " ".join(f"{number(x)},{number(y)}" for x, y in places)
     return made
-
-
-def _draw(chart: str, **content: Any) -> Any:
-    """Markup of a chart."""
-    return getattr(environment().get_template("charts.html").module, chart)(**content)
 
 
 def number(value: float) -> str:
@@ -139,43 +132,21 @@ class Colours:
         return ("one" if share >= 0.0 else "two"), min(strength, _LEVELS)
 
 
-def validation_curve(found: SearchFacts) -> Any:
-    """One line a kernel, a band of one standard error, and the choice."""
+def curve_axes(found: SearchFacts) -> tuple[Scale, Scale, list[tuple[float, str]]]:
+    """Both axes of a validation curve with bands of one standard error, and ticks of strengths."""
     strengths = sorted({value for curve in found.curves for value in curve.strengths})
-    spans = [
-        (mean - error, mean + error)
+    ends = [
+        mean + side * error
         for curve in found.curves
         for mean, error in zip(curve.means, curve.errors, strict=True)
+        for side in (-1.0, 1.0)
     ]
-    low, high = min(low for low, _ in spans), max(high for _, high in spans)
+    low, high = min(ends), max(ends)
     room = 0.05 * (high - low) or 0.1
     x = Scale(strengths[0], strengths[-1], 60.0, 384.0, logarithmic=True)
-    y = Scale(low - room, high + room, 276.0, 26.0)
-    x_ticks = [(value, short(float(f"{value:.3g}"))) for value in strengths]
-    lines = []
-    for class_, curve in zip(_CURVE_CLASSES, found.curves, strict=False):
-        points = list(zip(curve.strengths, curve.means, curve.errors, strict=True))
-        middle = [(x(c), y(mean)) for c, mean, _ in points]
-        upper = [(x(c), y(mean + error)) for c, mean, error in points]
-        lower = [(x(c), y(mean - error)) for c, mean, error in reversed(points)]
-        tips = [
-            f"{found.strength} = {c:g}: {mean:.4g} ± {error:.2g} ({curve.kernel})"
-            for c, mean, error in points
-        ]
-        lines.append((class_, upper, lower, middle, list(zip(middle, tips, strict=True))))
-    named = found.curves if len(found.curves) > 1 else ()
-    minus = "minus " if "loss" in found.scoring or "error" in found.scoring else ""
-    return _draw(
-        "validation_curve",
-        found=found,
-        x=x,
-        y=y,
-        x_ticks=x_ticks[:: 1 + (len(x_ticks) - 1) // 8],
-        y_ticks=ticks(low - room, high + room),
-        y_name=f"held-out {minus}{found.scoring}",
-        lines=lines,
-        keys=[(c, cut(one.kernel, 48)) for c, one in zip(_CURVE_CLASSES, named, strict=False)],
-    )
+    every = 1 + (len(strengths) - 1) // 8
+    marks = [(value, short(float(f"{value:.3g}"))) for value in strengths[::every]]
+    return x, Scale(low - room, high + room, 276.0, 26.0), marks
 
 
 def reliability_bounds(found: Reliability, kind: str) -> tuple[float, float]:
@@ -191,39 +162,24 @@ def reliability_bounds(found: Reliability, kind: str) -> tuple[float, float]:
     return low - room, high + room
 
 
-def matrix_picture(matrix: Matrix, colours: Colours) -> Any:
-    """Rows beside columns; squares around groups of neighbours, where these are clusters.
-
-    Cells of equal strength are one path, so that the page stays small.
-    """
-    n = len(matrix.names)
-    margin = 7.0 * min(_LETTERS, max(map(len, matrix.names))) * 0.8 if n <= _NAMED else 0.0
-    cell = (400.0 - margin) / n
+def matrix_cells(matrix: Matrix, colours: Colours, margin: float) -> list[tuple[Any, str]]:
+    """Cells by colour and strength: those of equal strength are one path, so that the page is small."""
+    cell = (400.0 - margin) / len(matrix.names)
     side = number(cell)
     cells: dict[tuple[str, int], str] = defaultdict(str)
-    for row in range(n):
-        for column in range(n):
-            value = float(matrix.values[row, column])
-            if row != column and not math.isnan(value):
-                corner = f"M{number(margin + column * cell)} {number(row * cell)}"
-                cells[colours.level(value)] += f"{corner}h{side}v{side}h-{side}z"
+    for (row, column), value in np.ndenumerate(matrix.values):
+        if row != column and not math.isnan(value):
+            corner = f"M{number(margin + column * cell)} {number(row * cell)}"
+            cells[colours.level(float(value))] += f"{corner}h{side}v{side}h-{side}z"
+    return sorted(cells.items())
+
+
+def neighbours(matrix: Matrix) -> list[tuple[int, int]]:
+    """Where each group of several neighbours starts and how many they are, where these are clusters."""
     sizes = [len(list(block)) for _, block in groupby(matrix.blocks)]
-    blocks = [
-        (start, size)
-        for start, size in zip(accumulate(sizes, initial=0), sizes, strict=False)
-        if size > 1 and matrix.order == "cluster"
-    ]
-    names = [cut(name, _LETTERS) for name in matrix.names] if n <= _NAMED else []
-    return _draw(
-        "matrix_picture",
-        found=matrix,
-        n=n,
-        margin=margin,
-        cell=cell,
-        cells=sorted(cells.items()),
-        blocks=blocks,
-        names=names,
-    )
+    starts = accumulate(sizes, initial=0)
+    found = zip(starts, sizes, strict=False)
+    return [(at, size) for at, size in found if size > 1 and matrix.order == "cluster"]
 
 
 def matrix_scale(matrix: Matrix, odd: bool) -> tuple[Colours, tuple[str, ...]]:

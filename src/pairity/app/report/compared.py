@@ -190,22 +190,16 @@ def square(compared: Compared, forth: Vector, back: Vector) -> Vector:
     return table
 
 
-def matrix_by_rank(
-    table: Vector, compared: Compared, order: Places, quantity: str, shown: int
-) -> Matrix | None:
-    """Best object first; of too many objects, evenly spaced ones."""
-    note = ""
-    if len(order) > shown:
-        spaced = np.unique(np.round(np.linspace(0, len(order) - 1, shown)).astype(np.intp))
-        note = f"{len(spaced)} of {len(order)} objects, evenly spaced in the ranking."
-        order = order[spaced]
-    return _matrix(table, compared, order, np.zeros(len(table), np.intp), quantity, "rank", note)
+def spaced(order: Places, shown: int) -> tuple[Places, str]:
+    """Of too many objects in their order, evenly spaced ones; and a note that says so."""
+    if len(order) <= shown:
+        return order, ""
+    kept = order[np.unique(np.round(np.linspace(0, len(order) - 1, shown)).astype(np.intp))]
+    return kept, f"{len(kept)} of {len(order)} objects, evenly spaced in the ranking."
 
 
-def matrix_by_cluster(
-    table: Vector, similarity: Vector, labels: Places, compared: Compared, quantity: str, shown: int
-) -> Matrix | None:
-    """Alike objects side by side; of too many objects, the largest groups.
+def clustered(similarity: Vector, labels: Places, shown: int) -> tuple[Places, str]:
+    """Alike objects side by side; of too many, those of the largest groups, and a note.
 
     ``labels`` number the groups by size, largest first.
     """
@@ -214,25 +208,19 @@ def matrix_by_cluster(
     if len(chosen) > shown:
         note = f"The {shown} of {len(chosen)} objects in the largest groups."
         chosen = np.sort(chosen[:shown])
-    order = chosen[cluster_order(similarity[np.ix_(chosen, chosen)])]
-    return _matrix(table, compared, order, labels, quantity, "cluster", note)
+    return chosen[cluster_order(similarity[np.ix_(chosen, chosen)])], note
 
 
-def _matrix(
-    table: Vector,
-    compared: Compared,
-    order: Places,
-    blocks: Places,
-    quantity: str,
-    kind: str,
-    note: str,
+def matrix_of(
+    table: Vector, names: tuple[str, ...], order: Places, note: str, quantity: str, labels: Any
 ) -> Matrix | None:
-    values = table[np.ix_(order, order)]
-    n = len(order)
+    """The table in an order, that of a ranking or of clusters with ``labels``, if enough is known."""
+    values, n = table[np.ix_(order, order)], len(order)
     if n < 2 or np.isfinite(values).sum() < _LEAST_KNOWN * n * (n - 1):
         return None
-    names = tuple(compared.names[row] for row in order)
-    return Matrix(names, values, tuple(blocks[order].tolist()), quantity, kind, note)
+    blocks = (0,) * n if labels is None else tuple(labels[order].tolist())
+    kind = "rank" if labels is None else "cluster"
+    return Matrix(tuple(names[row] for row in order), values, blocks, quantity, kind, note)
 
 
 def cluster_order(similarity: Vector) -> Places:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from pairity.app.report.report_data import Notice, Observed
 from pairity.app.report.subject import Subject
 from pairity.pairs.arrays import Places, Vector
-from pairity.pairs.same_objects import Ends, ends_of
+from pairity.pairs.same_objects import Ends, connected_parts, ends_of
 from pairity.runtime.validation import as_dense
 
 _FEW_OBJECTS, _FEW_PAIRS = 12, 60
@@ -71,8 +69,7 @@ def warn(subject: Subject) -> Iterator[Notice]:
     aligned = np.where(turned, -subject.targets, subject.targets)
     times = np.bincount(np.concatenate([ends.first, ends.second]), minlength=n_objects)
     once = int(np.count_nonzero(times == 1))
-    graph = coo_array((np.ones(len(ends)), (ends.first, ends.second)), shape=(n_objects,) * 2)
-    n_parts = int(connected_components(graph, directed=False)[0])
+    n_parts = int(connected_parts(ends.first, ends.second, n_objects).max()) + 1
     share, rare = _rarer_label(subject)
     counts = {
         "Doubled rows": _is_doubled(ends, unordered, aligned),

@@ -31,7 +31,6 @@ def render(data: ReportData) -> str:
         .render(
             data=data,
             words=wording,
-            charts=charts,
             sentences=list(wording.in_short(data)),
             names=list(
                 dict.fromkeys(name for setting in data.settings for name in setting.figures)

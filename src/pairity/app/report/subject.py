@@ -156,8 +156,6 @@ class Subject:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             names = np.array(self.classes if self.kind == "labels" else (-1, 1))
-            if not len(rows):
-                return None, True
             model = trainer.fit(rows, names if two else None)
         converged = not any(issubclass(item.category, ConvergenceWarning) for item in caught)
         return model, converged

@@ -6,20 +6,3 @@ made with, ``accuracy_table`` Table 3; ``render`` and ``export`` are what people
 The four scenarios, draws and label rules (35)-(40), are in :mod:`pairity.datasets.scenarios`.
 The random draws differ from the paper's; what must agree is the structure.
 """
-
-from pairity.app.reproduce.accuracy_table import (
-    AccuracyTable,
-    Comparison,
-    compare,
-    reproduce_accuracy,
-)
-from pairity.app.reproduce.support_tables import SupportTable, reproduce_support
-
-__all__ = [
-    "AccuracyTable",
-    "Comparison",
-    "SupportTable",
-    "compare",
-    "reproduce_accuracy",
-    "reproduce_support",
-]
