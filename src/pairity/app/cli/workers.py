@@ -31,7 +31,6 @@ from pairity.pairs.texts import text_of
 
 #: Seconds that a scheduler, and the first of its workers, may take to answer.
 _PATIENCE = 10
-_TALKERS = ("asyncio", "distributed", "tornado")
 
 
 def check_address(address: str) -> None:
@@ -93,16 +92,12 @@ def _client(address: str) -> Iterator[Any]:
 @contextmanager
 def _quiet_loggers() -> Iterator[None]:
     """No lines of Dask on standard error: what goes wrong comes back as an exception."""
-    known = logging.root.manager.loggerDict
-    loggers = [logging.getLogger(name) for name in known if name.partition(".")[0] in _TALKERS]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
+    before = logging.root.manager.disable
+    logging.disable(logging.ERROR)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        logging.disable(before)
 
 
 @contextmanager

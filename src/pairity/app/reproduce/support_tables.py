@@ -37,7 +37,7 @@ with it, whatever the draws.  With 0.5 the bound is 0.59, and 0.650 is an ordina
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -105,42 +105,33 @@ def reproduce_support(number: int, seed: int = 0) -> SupportTable:
         *(("d", f"K_P, off-diagonal {value}", plain[value]) for value in OFF_DIAGONALS),
         *(("e", f"K_P^o, off-diagonal {v}", OrderInvariant(plain[v])) for v in OFF_DIAGONALS),
     ]
-    results = [
-        (_solve_plain if part == "d" else _solve_invariant)(part, title, kernel, data, symmetry)
-        for part, title, kernel in kernels
-    ]
-    return SupportTable(number, symmetry, tuple(results))
+    results = tuple(_solve(*kernel, data, symmetry) for kernel in kernels)
+    return SupportTable(number, symmetry, results)
 
 
-def _solve_invariant(
+def _solve(
     part: str, title: str, kernel: Kernel, data: LabelledPairs, symmetry: str
 ) -> KernelResult:
-    machine = PairSVC(symmetry, kernel=kernel, C=PENALTY, training_set="full", tol=TOLERANCE)
-    runs = (
-        _run("free", machine.set_params(solver=SMO(iterates="free")), data),
-        _run(f"free, tol {SMALL_TOLERANCE:.0e}", machine.set_params(tol=SMALL_TOLERANCE), data),
-        _run("mirrored", machine.set_params(solver=SMO(), tol=TOLERANCE), data),
-    )
+    order_invariant = part != "d"
+    if order_invariant:
+        machine = PairSVC(symmetry, kernel=kernel, C=PENALTY, training_set="full", tol=TOLERANCE)
+        small = f"free, tol {SMALL_TOLERANCE:.0e}"
+        runs = [
+            _run("free", machine.set_params(solver=SMO(iterates="free")), data, symmetry),
+            _run(small, machine.set_params(tol=SMALL_TOLERANCE), data, symmetry),
+            _run("mirrored", machine.set_params(solver=SMO(), tol=TOLERANCE), data, symmetry),
+        ]
+    else:
+        machine = PairSVC("none", kernel=kernel, C=PENALTY, solver="smo", tol=TOLERANCE)
+        runs = [_run("as given", machine, _with_mirrored(data, symmetry), symmetry)]
     return KernelResult(
         part=part,
         title=title,
-        order_invariant=True,
+        order_invariant=order_invariant,
         unique=_is_unique(kernel, data, symmetry, runs[-1]),
-        shown=next(run for run in runs if run.mirrored_difference < EQUAL),
-        runs=runs,
+        shown=next((run for run in runs if run.mirrored_difference < EQUAL), runs[-1]),
+        runs=tuple(runs),
     )
-
-
-def _solve_plain(
-    part: str, title: str, kernel: Kernel, data: LabelledPairs, symmetry: str
-) -> KernelResult:
-    full = _with_mirrored(data, symmetry)
-    machine = PairSVC("none", kernel=kernel, C=PENALTY, solver="smo", tol=TOLERANCE)
-    run = _run("as given", machine, full)
-    values = machine.decision_function(full.pairs)
-    run = replace(run, swap_error=_swap_error(values, symmetry))
-    unique = _is_unique(kernel, data, symmetry, run)
-    return KernelResult(part, title, False, unique, run, (run,))
 
 
 def _with_mirrored(data: LabelledPairs, symmetry: str) -> LabelledPairs:
@@ -148,7 +139,7 @@ def _with_mirrored(data: LabelledPairs, symmetry: str) -> LabelledPairs:
     return LabelledPairs(data.pairs.with_mirrored(), np.concatenate([data.y, sign * data.y]))
 
 
-def _run(how: str, machine: PairSVC, data: LabelledPairs) -> Run:
+def _run(how: str, machine: PairSVC, data: LabelledPairs, symmetry: str) -> Run:
     machine.fit(data.pairs, data.y)
     both = data.pairs if machine.symmetry == "none" else data.pairs.with_mirrored()
     coefficients = np.zeros(len(both))
@@ -159,7 +150,7 @@ def _run(how: str, machine: PairSVC, data: LabelledPairs) -> Run:
         found_bias=machine.certificate_.bias,
         bias=machine.intercept_,
         violation=machine.certificate_.violation,
-        swap_error=_swap_error(machine.decision_function(both), machine.symmetry),
+        swap_error=_swap_error(machine.decision_function(both), symmetry),
     )
 
 
