@@ -109,10 +109,6 @@ class Filling:
         flags = missing[:, self.flagged].astype(np.float64)
         return np.where(missing, np.asarray(self.values), block), flags
 
-    def flag_names(self, names: Sequence[str]) -> list[str]:
-        """Names of the flags."""
-        return [f"{names[column]} missing" for column in self.flagged]
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -245,7 +241,7 @@ class Recipe:
         columns = self.columns
         own = [f"is {text}" for text in objects.texts] if self.identity else [*self._features]
         flags = [
-            [] if filling is None else filling.flag_names(names)
+            [] if filling is None else [f"{names[column]} missing" for column in filling.flagged]
             for filling, names in (
                 (self.filling, self._features),
                 (self.symmetric_filling, columns.symmetric),

@@ -171,7 +171,11 @@ def measure(
         figures["AUC"] = area_under_curve(sample, targets, decisions, odd=subject.is_odd)
         guess["AUC"] = 0.5
     elif chances is not None:
-        figures["accuracy"] = mean_of(sample, (_most_likely(chances) == targets).astype(float))
+        loss, drawn, win = (
+            chances.T
+        )  # a draw where the others are equally likely, as in ``predict``
+        likely = np.where(np.maximum(loss, win) > drawn, np.sign(win - loss), 0.0)
+        figures["accuracy"] = mean_of(sample, (likely == targets).astype(float))
     if "accuracy" in figures:
         guess["accuracy"] = float(shares.max())
     if chances is not None:
@@ -180,12 +184,6 @@ def measure(
         present = shares[shares > 0.0]
         guess["log-loss"] = float(-np.sum(present * np.log(present)))
     return figures, guess
-
-
-def _most_likely(chances: Vector) -> Vector:
-    """-1, 0 or 1; the draw where win and loss are equally likely, as ``predict`` has it."""
-    loss, drawn, win = chances.T
-    return np.where(np.maximum(loss, win) > drawn, np.sign(win - loss), 0.0)
 
 
 def _of_numbers(

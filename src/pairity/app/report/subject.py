@@ -14,7 +14,6 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from pairity.app.report.report_data import ModelFacts
-from pairity.estimators.logistic import PairLogistic
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.unwrap import describe_layers, learner_of, machine_of
 from pairity.exceptions import ConvergenceWarning
@@ -101,11 +100,6 @@ class Subject:
     def is_odd(self) -> bool:
         """Whether a swap changes the sign of decisions."""
         return self.parity is Parity.ODD
-
-    @property
-    def has_own_chances(self) -> bool:
-        """Whether decisions of the learner are log-odds already."""
-        return self.kind == "labels" and isinstance(self.machine, PairLogistic)
 
     @property
     def predicts_by_chance(self) -> bool:

@@ -17,6 +17,7 @@ from scipy.special import expit
 
 from pairity.app.report.report_data import Limits
 from pairity.app.report.subject import Subject
+from pairity.estimators.logistic import PairLogistic
 from pairity.inspection.fitted_function import values_of
 from pairity.model_selection import ObjectKFold, PairKFold
 from pairity.model_selection.curves import (
@@ -160,7 +161,7 @@ def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
     """Probabilities of the classes, one column each; None where nothing can be fitted."""
     if subject.kind == "numbers" or not len(held.rows):
         return None
-    if subject.has_own_chances:
+    if subject.kind == "labels" and isinstance(subject.machine, PairLogistic):  # log-odds already
         return _two_columns(held.decisions)
     targets, weights = subject.targets[held.rows], held.weights
     chances = np.full((len(held.rows), len(subject.classes)), np.nan)

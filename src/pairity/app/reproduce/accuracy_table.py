@@ -33,7 +33,7 @@ from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
 from pairity.app.reproduce.paper import ACCURACIES
-from pairity.datasets.scenarios import LabelledPairs, LabelModel, symmetry_of
+from pairity.datasets.made import LabelledPairs, LabelModel, symmetry_of
 from pairity.estimators.svc import PairSVC
 from pairity.kernels import Bilinear, Kernel, OrderInvariant
 

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairity.app.reproduce.paper import COEFFICIENTS
-from pairity.datasets.scenarios import LabelledPairs, draw_rows, symmetry_of
+from pairity.datasets.made import LabelledPairs, draw_rows, symmetry_of
 from pairity.estimators.svc import PairSVC
 from pairity.kernels import Bilinear, Gaussian, Kernel, Linear, OrderInvariant, Polynomial
 from pairity.pairs.arrays import Vector
