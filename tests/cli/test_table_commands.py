@@ -305,13 +305,6 @@ def test_no_model_without_its_report(games, monkeypatch):
     assert sorted(path.name for path in games.iterdir()) == before
 
 
-def test_without_the_module_a_report_is_refused_at_once(games, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    outputs = ["--output", "m.pairity", "--report", "r.html"]
-    result = run("fit", "missing.csv", *WITH_PLAYERS, *outputs, code=2)
-    assert "got --report, which this version of Pairity cannot write" in result.stderr
-
-
 # A TOML file is equal to the flags --------------------------------------------------------------
 
 TOML = """

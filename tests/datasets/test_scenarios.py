@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pairity.datasets.scenarios import LabelModel, all_ordered, draw_rows, symmetry_of
+from pairity.datasets.made import LabelModel, all_ordered, draw_rows, symmetry_of
 
 
 @pytest.mark.parametrize(("scenario", "positive"), [(1, 8), (2, 16)])

@@ -11,9 +11,16 @@ import pytest
 from rich.console import Console
 from sklearn.base import clone
 
-from pairity.app.demo import digit_task, evaluate, train_choice_task
-from pairity.app.demo.evaluate import accuracy_of, render_outcome, write_model, write_predictions
-from pairity.app.demo.tasks import _best_threshold
+from pairity.app.demo import (
+    _best_threshold,
+    accuracy_of,
+    digit_task,
+    evaluate,
+    render_outcome,
+    train_choice_task,
+    write_model,
+    write_predictions,
+)
 from pairity.datasets import load_train_choice
 from pairity.io import read_model_file
 from pairity.kernels import Gaussian, Tensor

@@ -7,7 +7,7 @@ import pytest
 
 from pairity.app.reproduce import accuracy_table
 from pairity.app.reproduce.accuracy_table import PENALTIES, AccuracyTable, reproduce_accuracy
-from pairity.datasets.scenarios import LabelledPairs, all_ordered
+from pairity.datasets.made import LabelledPairs, all_ordered
 from pairity.kernels import Bilinear, OrderInvariant
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from pairity.app.reproduce.job import count_steps, make_table
+from pairity.app.cli.showcase import count_steps, make_table
 from pairity.app.reproduce.render import mirrored_rows
 
 

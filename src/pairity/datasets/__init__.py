@@ -13,7 +13,7 @@ Each returns a frozen :class:`PairDataset` (digits: one to train on and one to t
 digit in common).  ``groups`` are what must stay together in a split for it to be free of leaks.
 """
 
-from pairity.datasets.made import make_double_interval, make_tournament
+from pairity.datasets.made import make_double_interval, make_scenario, make_tournament
 from pairity.datasets.real import (
     DigitPairs,
     PairDataset,
@@ -21,7 +21,6 @@ from pairity.datasets.real import (
     load_restaurants,
     load_train_choice,
 )
-from pairity.datasets.scenarios import make_scenario
 
 __all__ = [
     "DigitPairs",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import HashingVectorizer
 
+from pairity.pairs.arrays import Matrix, Places
 from pairity.pairs.data import Pairs
 
 
@@ -65,9 +66,7 @@ def read_table(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(read_text(name).splitlines()))
 
 
-def draw_pairs(
-    n_objects: int, n_pairs: int | None, generator: np.random.Generator
-) -> NDArray[np.intp]:
+def draw_pairs(n_objects: int, n_pairs: int | None, generator: np.random.Generator) -> Places:
     """Ends of pairs, shape (2, n), in random order; no unordered pair twice, all by default."""
     ends = np.stack(np.triu_indices(n_objects, 1), axis=1)
     if n_pairs is not None:
@@ -82,7 +81,6 @@ def draw_pairs(
 
 # Handwritten digits -----------------------------------------------------------------------------
 
-Matrix = NDArray[np.float64]
 
 _SIDE = 8  # pixels
 _PROVENANCE = (

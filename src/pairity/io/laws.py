@@ -21,6 +21,7 @@ from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.object_transformer import ObjectTransformer
 from pairity.estimators.transformer import PairTransformer
+from pairity.estimators.unwrap import layers
 from pairity.exceptions import KernelError, ModelFileError, gist
 from pairity.io.fitted_state import check_values, is_fitted, parts_of
 from pairity.io.registry import is_own
@@ -295,11 +296,10 @@ def _steps_of(model: Any) -> list[Any]:
 
 def _support_of(model: Any) -> Pairs | None:
     """Some support pairs of a model that is asked about pairs as they are."""
-    while not isinstance(model, PairMachine):
-        model = getattr(model, "best_estimator_", getattr(model, "estimator_", None))
-        if model is None or isinstance(model, Pipeline):
-            return None
-    pairs = getattr(model, "support_pairs_", None)
+    *around, machine = layers(model)
+    pairs = getattr(machine, "support_pairs_", None)
+    if any(isinstance(layer, Pipeline) for layer in around):
+        return None
     return pairs[:_ASKED] if pairs is not None and len(pairs) else None
 
 

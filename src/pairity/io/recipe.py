@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.io.label_columns import LabelNames
+from pairity.pairs.arrays import Matrix, Places
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import (
     as_objects,
@@ -34,10 +35,8 @@ from pairity.pairs.from_tables import (
     text_of,
 )
 
-Table = NDArray[np.float64]
 
-
-def numbers(frame: Any, names: Sequence[str], table: str) -> Table:
+def numbers(frame: Any, names: Sequence[str], table: str) -> Matrix:
     """Columns of a pandas table as numbers; NaN where one is missing, none infinite."""
     block = numbers_of(
         frame,
@@ -55,21 +54,25 @@ def numbers(frame: Any, names: Sequence[str], table: str) -> Table:
     return block
 
 
-def count_missing(block: Table, names: Sequence[str]) -> dict[str, int]:
+def count_missing(block: Matrix, names: Sequence[str]) -> dict[str, int]:
     """Columns with missing numbers and how many."""
     counts = np.isnan(block).sum(axis=0)
     return {name: int(count) for name, count in zip(names, counts, strict=True) if count}
 
 
-def refuse_missing(block: Table, names: Sequence[str], table: str) -> None:
+def refuse_missing(
+    block: Matrix,
+    names: Sequence[str],
+    table: str,
+    expected: str = "none: fill them in, drop those rows, or pass --impute median.",
+) -> None:
     """Refuse missing numbers, naming the columns."""
     missing = count_missing(block, names)
     if missing:
         listed = ", ".join(f"{name!r} ({count})" for name, count in list(missing.items())[:5])
         more = ", ..." if len(missing) > 5 else ""
         raise ValueError(
-            f"got missing numbers in {table}: column {listed}{more}; expected none: fill them in, drop"
-            " those rows, or pass --impute median."
+            f"got missing numbers in {table}: column {listed}{more}; expected {expected}"
         )
 
 
@@ -88,7 +91,7 @@ class Filling:
 
     @classmethod
     def learn(
-        cls, block: Table, names: Sequence[str], table: str, *, zero: bool = False
+        cls, block: Matrix, names: Sequence[str], table: str, *, zero: bool = False
     ) -> Filling:
         """Medians of the columns, or zeros."""
         empty = np.isnan(block).all(axis=0)
@@ -100,15 +103,11 @@ class Filling:
         values = np.zeros(block.shape[1]) if zero else np.nanmedian(block, axis=0)
         return cls(values.tolist(), np.flatnonzero(np.isnan(block).any(axis=0)).tolist())
 
-    def apply(self, block: Table) -> tuple[Table, Table]:
+    def apply(self, block: Matrix) -> tuple[Matrix, Matrix]:
         """The columns without gaps, and the flags."""
         missing = np.isnan(block)
         flags = missing[:, self.flagged].astype(np.float64)
         return np.where(missing, np.asarray(self.values), block), flags
-
-    def flag_names(self, names: Sequence[str]) -> list[str]:
-        """Names of the flags."""
-        return [f"{names[column]} missing" for column in self.flagged]
 
 
 @dataclass(frozen=True)
@@ -127,8 +126,13 @@ class Columns:
     symmetric: tuple[str, ...] = ()
     antisymmetric: tuple[str, ...] = ()
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The columns of the two ids."""
+        return self.first, self.second
+
     def __post_init__(self) -> None:
-        given = [self.first, self.second, *self.ignored, *self.symmetric, *self.antisymmetric]
+        given = [*self.ends, *self.ignored, *self.symmetric, *self.antisymmetric]
         given += [*(self.features or ()), *(x for x in (self.label, self.id) if x is not None)]
         if not all(isinstance(name, str) for name in given):
             raise ValueError("got names of columns that are no texts; expected texts.")
@@ -140,7 +144,7 @@ class Objects:
 
     ids: NDArray[Any]
     texts: NDArray[Any]
-    numbers: Table | None
+    numbers: Matrix | None
     name: str
 
     @classmethod
@@ -165,7 +169,7 @@ class Objects:
     @classmethod
     def named_in(cls, frame: Any, columns: Columns, name: str) -> Objects:
         """Objects without features: the ids that pairs name, in the order of their texts."""
-        ids = ids_in(frame, columns.first, name) + ids_in(frame, columns.second, name)
+        ids = (value for column in columns.ends for value in ids_in(frame, column, name))
         by_text = {text_of(value): value for value in ids}
         texts = sorted(by_text)
         originals = as_objects(by_text[text] for text in texts)
@@ -223,7 +227,7 @@ class Recipe:
         group = self._group(frame, name)
         return Pairs(self.object_table(objects), first, second, *group, ids=objects.texts)
 
-    def object_table(self, objects: Objects) -> Table | sp.csr_array:
+    def object_table(self, objects: Objects) -> Matrix | sp.csr_array:
         """Features of objects as the model gets them."""
         if self.identity or objects.numbers is None:
             return indicators(len(objects.texts))
@@ -237,7 +241,7 @@ class Recipe:
         columns = self.columns
         own = [f"is {text}" for text in objects.texts] if self.identity else [*self._features]
         flags = [
-            [] if filling is None else filling.flag_names(names)
+            [] if filling is None else [f"{names[column]} missing" for column in filling.flagged]
             for filling, names in (
                 (self.filling, self._features),
                 (self.symmetric_filling, columns.symmetric),
@@ -254,7 +258,7 @@ class Recipe:
     def _features(self) -> tuple[str, ...]:
         return self.columns.features or ()
 
-    def _ends(self, frame: Any, objects: Objects, name: str) -> list[NDArray[np.intp]]:
+    def _ends(self, frame: Any, objects: Objects, name: str) -> list[Places]:
         """Rows of the first and of the second objects."""
         return [
             locate(
@@ -262,14 +266,14 @@ class Recipe:
                 objects.texts,
                 f"id(s) in column {column!r} that {objects.name} does not have",
             )
-            for column in (self.columns.first, self.columns.second)
+            for column in self.columns.ends
         ]
 
-    def _group_numbers(self, frame: Any, name: str) -> list[Table]:
+    def _group_numbers(self, frame: Any, name: str) -> list[Matrix]:
         columns = self.columns.symmetric, self.columns.antisymmetric
         return [numbers(frame, names, name) for names in columns]
 
-    def _group(self, frame: Any, name: str) -> tuple[Table, Table]:
+    def _group(self, frame: Any, name: str) -> tuple[Matrix, Matrix]:
         """Group features without gaps, flags among the symmetric ones."""
         symmetric, antisymmetric = self._group_numbers(frame, name)
         if self.symmetric_filling is None or self.antisymmetric_filling is None:

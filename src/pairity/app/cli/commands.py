@@ -123,7 +123,7 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     With --distributed PAIRS are any number of Parquet files or folders of them, and the results a
     folder of Parquet files with the rows in the same order.
     """
-    from pairity.app.cli.predict_command import run_predict
+    from pairity.app.cli.ask_commands import run_predict
 
     run_predict(Settings(pairs=pairs[0], sources=pairs, **given))
 
@@ -156,7 +156,7 @@ def rank(**given: Any) -> None:
     The objects are those the model was trained with, or those of the table OBJECTS. All pairs of them
     are compared; antisymmetric features of pairs are taken as 0 (neutral ground).
     """
-    from pairity.app.cli.rank_command import run_rank
+    from pairity.app.cli.ask_commands import run_rank
 
     run_rank(Settings(**given))
 

@@ -14,13 +14,13 @@ import pandas as pd
 
 import pairity
 from pairity import distributed
+from pairity.app.cli.ask_commands import label_names, refuse_taken
 from pairity.app.cli.console import make_console, show_stages
 from pairity.app.cli.errors import InputError, bad_input
 from pairity.app.cli.fit_command import make_low_rank, metadata_of, say_trained
 from pairity.app.cli.inspect_command import say
 from pairity.app.cli.options import Settings
 from pairity.app.cli.outputs import check_place, new_folder, new_paths
-from pairity.app.cli.predict_command import label_names, refuse_taken, with_columns
 from pairity.app.cli.training_data import (
     read_objects,
     recipe_of,
@@ -30,8 +30,8 @@ from pairity.app.cli.training_data import (
 from pairity.app.cli.workers import ParquetPairs, check_address, workers_of
 from pairity.distributed import write_predictions
 from pairity.io import LabelNames, Objects, Recipe, labels_of_column, read_model_file
-from pairity.io.recipe import count_missing
-from pairity.pairs.from_tables import as_objects, text_of
+from pairity.io.recipe import refuse_missing
+from pairity.pairs.from_tables import as_objects, refuse_repeated, text_of
 
 
 def run_distributed_fit(settings: Settings, address: str) -> None:
@@ -86,13 +86,12 @@ def _read_objects(settings: Settings, pairs: ParquetPairs) -> tuple[Any, Objects
         return pairs.dataset(), None, Recipe(pairs.columns, identity=True)
     objects, columns = table_of_objects(settings, pairs.columns)
     assert objects.numbers is not None
-    missing = count_missing(objects.numbers, list(columns.features or ()))
-    if missing:
-        listed = ", ".join(f"{name!r} ({count})" for name, count in list(missing.items())[:5])
-        raise InputError(
-            f"got missing numbers in {objects.name}: column {listed}; expected none with --distributed:"
-            " fill them in or drop those objects."
-        )
+    refuse_missing(
+        objects.numbers,
+        columns.features or (),
+        objects.name,
+        "none with --distributed: fill them in or drop those objects.",
+    )
     ids = pairs.ids_as_here(objects)
     objects = replace(objects, ids=as_objects(ids))
     return pairs.dataset(ids, objects.numbers), objects, Recipe(columns, identity=False)
@@ -102,12 +101,12 @@ def _named(ids: Any, pairs: ParquetPairs) -> Objects:
     """Objects that the pairs name; model files know ids by their texts."""
     listed = pd.Index(ids).tolist()
     texts = as_objects(map(text_of, listed))
-    (text, count), *_ = Counter(texts.tolist()).most_common(1)
-    if count > 1:
-        raise InputError(
-            f"got the id {text!r} as values of {count} types in {', '.join(pairs.names)}; expected one"
-            " type: write the columns of ids alike in all files."
-        )
+    refuse_repeated(
+        texts.tolist(),
+        "got the id {value!r} as values of {count} types in {source}; expected one type: write the"
+        " columns of ids alike in all files.",
+        ", ".join(pairs.names),
+    )
     return Objects(as_objects(listed), texts, None, "the pairs")
 
 
@@ -187,11 +186,16 @@ def run_distributed_predict(settings: Settings, address: str) -> None:
     start = time.perf_counter()
     with bad_input():
         found = read_model_file(settings.model)
-        recipe = with_columns(recipe_of(found, settings.model), settings)
-        _refuse_filled(recipe)
+        recipe = recipe_of(found, settings)
+        grouped = recipe.columns.symmetric or recipe.columns.antisymmetric
+        if grouped and recipe.symmetric_filling is not None:  # workers fill nothing
+            raise InputError(
+                "got a model that fills missing numbers of pairs with --distributed; expected one that"
+                " was trained without --impute: predict without --distributed."
+            )
         refuse_taken(("decision", "label", "value"), recipe)
         pairs = ParquetPairs(settings.sources, replace(recipe.columns, label=None))
-        objects = read_objects(found, recipe, settings.objects, settings.id)
+        objects = read_objects(found, recipe, settings)
         data = pairs.dataset(pairs.ids_as_here(objects), recipe.object_table(objects))
     inputs = [*pairs.files, *settings.inputs()]
     with (
@@ -211,13 +215,3 @@ def run_distributed_predict(settings: Settings, address: str) -> None:
         "seconds": round(time.perf_counter() - start, 2),
     }
     say(settings, f"predictions of {settings.model}", content)
-
-
-def _refuse_filled(recipe: Recipe) -> None:
-    """Refuse a model that fills missing numbers of pairs: workers do not."""
-    grouped = recipe.columns.symmetric or recipe.columns.antisymmetric
-    if grouped and recipe.symmetric_filling is not None:
-        raise InputError(
-            "got a model that fills missing numbers of pairs with --distributed; expected one that was"
-            " trained without --impute: predict without --distributed."
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from typing import Any
 
@@ -23,8 +22,9 @@ from pairity.kernels.standardized import as_kernel
 #: Landmarks of the default kernel of a low-rank model.
 _LANDMARKS = 256
 
-_PLAIN = {"svc": "PairSVC", "logistic": "PairLogistic", "svr": "PairSVR", "ridge": "PairRidge"}
-_TUNED = {"svc": "PairSVCCV", "logistic": "PairLogisticCV", "ridge": "PairRidgeCV"}
+#: Estimators by the names of learners; searches have two letters more.
+_ESTIMATORS = {"svc": "PairSVC", "logistic": "PairLogistic", "ridge": "PairRidge", "svr": "PairSVR"}
+_TUNED = ("svc", "logistic", "ridge")
 
 
 def make_estimator(settings: Settings, *, identity: bool) -> Any:
@@ -32,9 +32,7 @@ def make_estimator(settings: Settings, *, identity: bool) -> Any:
 
     Objects known by their ids alone (``identity``) get an effect each: Bradley-Terry.
     """
-    _refuse_contradictions(settings)
-    default = "linear" if identity else "gaussian"
-    estimator = _tuned(settings) if settings.tune else _plain(settings, default)
+    estimator = _estimator(settings, "linear" if identity else "gaussian")
     if settings.draw is not None:
         return pairity.PairDrawClassifier(estimator)
     if settings.probabilities and not hasattr(estimator, "predict_proba"):
@@ -57,6 +55,8 @@ def _refuse_contradictions(settings: Settings) -> None:
         " logistic.": regression and (drawn or settings.positive is not None),
         f"got --draw with --symmetry {symmetry}; expected antisymmetric: a draw is between win and"
         " loss.": drawn and symmetry != "antisymmetric",
+        f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
+        and learner not in _TUNED,
     }
     for message, is_wrong in refused.items():
         if is_wrong:
@@ -65,13 +65,12 @@ def _refuse_contradictions(settings: Settings) -> None:
 
 def make_low_rank(settings: Settings, *, identity: bool) -> Any:
     """Estimator for workers: one whose kernel has few features of objects."""
-    _refuse_contradictions(settings)
     default: Any = "linear"
     if not identity:
         grouped = settings.symmetric_feature or settings.antisymmetric_feature
         inner = Standardized(Product(Gaussian("median")) + Linear()) if grouped else "gaussian"
         default = Nystroem(inner, _LANDMARKS)
-    estimator = _plain(settings, default)
+    estimator = _estimator(settings, default)
     if _has_bare_gaussian(as_kernel(estimator.kernel)):
         raise InputError(
             f"got --kernel {settings.kernel} with --distributed; expected one with few features of"
@@ -87,26 +86,17 @@ def _has_bare_gaussian(kernel: Kernel) -> bool:
     return isinstance(kernel, Gaussian) or any(map(_has_bare_gaussian, kernel.children()))
 
 
-def _plain(settings: Settings, default: Any) -> Any:
-    """One fit, with this kernel if none is named."""
-    kernel = default if settings.kernel is None else parse_kernel(settings.kernel)
+def _estimator(settings: Settings, default: Any) -> Any:
+    """One fit with this kernel if none is named, or a search that chooses it."""
+    _refuse_contradictions(settings)
+    kernel = "auto" if settings.tune else default
+    if settings.kernel is not None:
+        kernel = parse_kernel(settings.kernel)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
     options = {name: value for name, value in given.items() if value is not None}
-    estimator = getattr(pairity, _PLAIN[settings.learner])
+    name = _ESTIMATORS[settings.learner] + ("CV" if settings.tune else "")
+    estimator = getattr(pairity, name)
     return estimator(settings.symmetry, kernel=kernel, verbose=settings.verbose, **options)
-
-
-def _tuned(settings: Settings) -> Any:
-    name = _TUNED.get(settings.learner)
-    if name is None:
-        raise InputError(
-            f"got --tune for --learner {settings.learner}; expected one of {', '.join(_TUNED)}."
-        )
-    kernel = "auto" if settings.kernel is None else parse_kernel(settings.kernel)
-    options = {} if settings.tol is None else {"tol": settings.tol}
-    return getattr(pairity, name)(
-        symmetry=settings.symmetry, kernel=kernel, verbose=settings.verbose, **options
-    )
 
 
 # ``pairity fit`` --------------------------------------------------------------------------------
@@ -120,8 +110,6 @@ def run_fit(settings: Settings) -> None:
         run_distributed_fit(settings, settings.distributed)
         return
     _refuse_workers_only(settings)
-    if settings.report is not None and importlib.util.find_spec("pairity.app.report") is None:
-        raise InputError("got --report, which this version of Pairity cannot write; leave it out.")
     start = time.perf_counter()
     with (
         new_paths(settings.outputs(), settings.inputs(), force=settings.force) as staged,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pairity.kernels
@@ -40,13 +39,6 @@ def parse_kernel(text: str) -> Any:
             " 'gaussian(2) + 0.5 * product(linear)'."
         )
     return kernel
-
-
-def _classes() -> dict[str, Any]:
-    """Kernel classes by the names that texts may use: ``DirectSum`` and ``direct_sum``."""
-    names = {name for name in pairity.kernels.__all__ if name[0].isupper()} - _NOT_TEXT
-    spellings = {_snake(name): name for name in names} | {name: name for name in names}
-    return {key: getattr(pairity.kernels, name) for key, name in spellings.items()}
 
 
 def _snake(name: str) -> str:
@@ -88,17 +80,12 @@ def _called(node: ast.Call, kernel_class: Any, *, plain: bool) -> Any:
         raise TypeError("no ** here")
     kernel = kernel_class(*arguments, **options)
     done = plain or not inside or kernel_class is Standardized
-    names = (entry.id for entry in _bare_names(node))
-    if done or not any(isinstance(_default(name), Standardized) for name in names):
+    called = {id(inner.func) for inner in ast.walk(node) if isinstance(inner, ast.Call)}
+    names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name)]
+    defaults = (_default(name.id) for name in names if id(name) not in called)
+    if done or not any(isinstance(default, Standardized) for default in defaults):
         return kernel
     return Standardized(kernel)
-
-
-def _bare_names(call: ast.Call) -> Iterator[ast.Name]:
-    """Names inside a call that are not called themselves."""
-    called = {id(node.func) for node in ast.walk(call) if isinstance(node, ast.Call)}
-    names = (node for node in ast.walk(call) if isinstance(node, ast.Name))
-    return (name for name in names if id(name) not in called)
 
 
 def _default(name: str) -> Kernel | None:
@@ -108,10 +95,11 @@ def _default(name: str) -> Kernel | None:
 
 
 def _class(name: str) -> Any:
-    classes = _classes()
-    if name not in classes:
+    """A kernel class by one of the names that texts may use: ``DirectSum`` and ``direct_sum``."""
+    names = {name for name in pairity.kernels.__all__ if name[0].isupper()} - _NOT_TEXT
+    spellings = {_snake(name): name for name in names}
+    if name not in names and name not in spellings:
         raise ValueError(
-            f"got the kernel {name!r}; expected one of"
-            f" {', '.join(sorted(key for key in classes if key.islower()))}."
+            f"got the kernel {name!r}; expected one of {', '.join(sorted(spellings))}."
         )
-    return classes[name]
+    return getattr(pairity.kernels, spellings.get(name, name))

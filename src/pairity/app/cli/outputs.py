@@ -114,7 +114,7 @@ def new_files(directory: Path, names: Sequence[str], *, force: bool) -> Iterator
         with uninterrupted():
             _check_directory(directory, names, force)
             if directory.exists():
-                _publish([(staged / name, directory / name) for name in names], scratch / "old")
+                _publish([(staged / name, directory / name, scratch / "old") for name in names])
             else:
                 directory.parent.mkdir(parents=True, exist_ok=True)
                 staged.rename(directory)
@@ -133,11 +133,12 @@ def new_paths(
     _check_paths(paths, inputs, force)
     with ExitStack() as stack:
         folders = [stack.enter_context(scratch_folder(path.absolute().parent)) for path in paths]
-        staged = [folder / "new" / path.name for folder, path in zip(folders, paths, strict=True)]
-        yield staged
+        places = zip(folders, paths, strict=True)
+        moves = [(folder / "new" / path.name, path, folder / "old") for folder, path in places]
+        yield [staged for staged, _, _ in moves]
         with uninterrupted():
             _check_paths(paths, inputs, force)
-            _publish(list(zip(staged, paths, strict=True)), *(folder / "old" for folder in folders))
+            _publish(moves)
             for folder in folders:
                 remove_folder(folder)
 
@@ -219,16 +220,15 @@ def _check_directory(directory: Path, names: Sequence[str], force: bool) -> None
         )
 
 
-def _publish(moves: Sequence[tuple[Path, Path]], *asides: Path) -> None:
+def _publish(moves: Sequence[tuple[Path, Path, Path]]) -> None:
     """Move files into place; if one cannot be moved, put back what was there.
 
     The place of an old file is never empty, not even for a moment: the new one replaces it in one
-    step.  ``asides`` are where old files have a second name meanwhile, one for all or one for each.
+    step.  Third in each move is the folder where an old file has a second name meanwhile.
     """
     kept: list[tuple[Path, Path | None]] = []
-    folders = asides * (len(moves) if len(asides) == 1 else 1)
     try:
-        for (new, path), folder in zip(moves, folders, strict=True):
+        for new, path, folder in moves:
             old = folder / path.name if os.path.lexists(path) else None
             if old is not None and len(moves) > 1:
                 _give_second_name(path, old)

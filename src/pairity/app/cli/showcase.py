@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from rich.console import Console
 
 from pairity.app.cli.console import make_console, show_progress
 from pairity.app.cli.outputs import new_files
-from pairity.app.demo import digit_task, evaluate, train_choice_task
-from pairity.app.demo.evaluate import (
+from pairity.app.demo import (
+    digit_task,
+    evaluate,
     file_names,
     render_outcome,
+    train_choice_task,
     write_model,
     write_page,
     write_predictions,
 )
-from pairity.app.reproduce.job import count_steps, make_table
+from pairity.app.reproduce.accuracy_table import REPETITIONS, reproduce_accuracy
+from pairity.app.reproduce.export import draw_accuracy, draw_support, write_accuracy, write_support
+from pairity.app.reproduce.render import render_accuracy, render_support
+from pairity.app.reproduce.support_tables import reproduce_support
 
 _TASKS = {"train choice": train_choice_task, "same digit": digit_task}
 
@@ -43,6 +51,7 @@ def run_demo(output: Path, *, force: bool) -> None:
 # ``pairity reproduce`` --------------------------------------------------------------------------
 
 _TABLES = ("table1", "table2", "table3")
+_SCENARIOS = (3, 4)
 
 
 def run_reproduce(table: str, output: Path, *, seed: int, force: bool) -> None:
@@ -59,3 +68,31 @@ def run_reproduce(table: str, output: Path, *, seed: int, force: bool) -> None:
             make_table(name, directory, console, seed, tick)
     seconds = time.perf_counter() - start
     console.print(f"{len(files)} files in {output} (seed {seed}, {seconds:.0f} s)", soft_wrap=True)
+
+
+def count_steps(names: Sequence[str], repetitions: int = REPETITIONS) -> int:
+    """How often ``tick`` will be called for these tables."""
+    return sum(len(_SCENARIOS) * repetitions if name == "table3" else 1 for name in names)
+
+
+def make_table(
+    name: str,
+    directory: Path,
+    console: Console,
+    seed: int = 0,
+    tick: Callable[[], object] = lambda: None,
+    repetitions: int = REPETITIONS,
+) -> None:
+    """Make "table1", "table2" or "table3": print it, and write its files into ``directory``."""
+    figure = directory / f"{name}.png"
+    if name == "table3":
+        tables = [reproduce_accuracy(scenario, seed, repetitions, tick) for scenario in _SCENARIOS]
+        write_accuracy(tables, directory)
+        draw_accuracy(tables, figure)
+        console.print(render_accuracy(tables))
+    else:
+        table = reproduce_support(int(name.removeprefix("table")), seed)
+        tick()
+        write_support(table, directory)
+        draw_support(table, figure)
+        console.print(render_support(table))

@@ -105,30 +105,31 @@ def object_columns(table: Any, settings: Settings) -> list[str]:
     return features
 
 
-def recipe_of(found: ModelFile, path: Path) -> Recipe:
-    """How the model's training tables became pairs."""
+def recipe_of(found: ModelFile, settings: Settings) -> Recipe:
+    """How the model's training tables became pairs, with the columns of ids that are asked about."""
     recipe = found.metadata.extra.get("recipe")
     if not isinstance(recipe, Recipe):
         raise InputError(
-            f"got {path}, a model saved without the names of its columns; expected one made by pairity"
-            " fit: load it in Python with pairity.load."
+            f"got {settings.model}, a model saved without the names of its columns; expected one made"
+            " by pairity fit: load it in Python with pairity.load."
         )
-    return recipe
+    given = {end: getattr(settings, end, None) for end in ("first", "second")}
+    named = {end: name for end, name in given.items() if name}
+    return replace(recipe, columns=replace(recipe.columns, **named))
 
 
-def read_objects(
-    found: ModelFile, recipe: Recipe, table: Path | None, id_column: str | None
-) -> Objects:
+def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Objects:
     """Objects of a new table, or those that the model was trained with."""
-    if table is not None:
+    if settings.objects is not None:
         if recipe.identity:
             raise InputError(
                 "got a table of objects for a model that knows objects by their ids alone; expected"
                 " none: it can be asked about the objects of its training pairs only."
             )
-        column = id_column or recipe.columns.id or "id"
+        column = settings.id or recipe.columns.id or "id"
         features = list(recipe.columns.features or ())
-        return Objects.read(read_table(table, (column,)), column, features, table.name)
+        table = read_table(settings.objects, (column,))
+        return Objects.read(table, column, features, settings.objects.name)
     ids = found.metadata.ids
     if ids is None:
         raise InputError(

@@ -22,6 +22,7 @@ from pairity.app.cli.options import LOCAL
 from pairity.distributed import PairDataset
 from pairity.distributed.cluster import client_for
 from pairity.distributed.parts import find_files, parquet_parts, pin
+from pairity.exceptions import gist
 from pairity.io import Columns, Objects
 from pairity.io.tables import kind_of
 from pairity.pairs.data import ObjectTable
@@ -29,7 +30,6 @@ from pairity.pairs.from_tables import as_objects, text_of
 
 #: Seconds that a scheduler, and the first of its workers, may take to answer.
 _PATIENCE = 10
-_TALKERS = ("asyncio", "distributed", "tornado")
 
 
 def check_address(address: str) -> None:
@@ -62,10 +62,9 @@ def workers_of(address: str) -> Iterator[Any]:
         try:
             yield client
         except lost as error:
-            said = " ".join(str(error).split())[:160] or type(error).__name__
             raise InputError(
-                f"lost the scheduler or workers that died over and over ({said}); expected them to"
-                " stay: give them more memory, write smaller row groups, and go on from a checkpoint."
+                f"lost the scheduler or workers that died over and over ({gist(error)}); expected them"
+                " to stay: give them more memory, write smaller row groups, and go on from a checkpoint."
             ) from None
 
 
@@ -81,9 +80,8 @@ def _client(address: str) -> Iterator[Any]:
             try:
                 client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
             except (OSError, ValueError, MemoryError) as error:  # MemoryError: of another protocol
-                said = " ".join(str(error).split())[:160]
                 raise InputError(
-                    f"got no scheduler at {address} ({said}); expected one: start it with dask"
+                    f"got no scheduler at {address} ({gist(error)}); expected one: start it with dask"
                     " scheduler, or leave the address out."
                 ) from None
             stack.enter_context(client)
@@ -93,16 +91,12 @@ def _client(address: str) -> Iterator[Any]:
 @contextmanager
 def _quiet_loggers() -> Iterator[None]:
     """No lines of Dask on standard error: what goes wrong comes back as an exception."""
-    known = logging.root.manager.loggerDict
-    loggers = [logging.getLogger(name) for name in known if name.partition(".")[0] in _TALKERS]
-    before = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
+    before = logging.root.manager.disable
+    logging.disable(logging.ERROR)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        logging.disable(before)
 
 
 @contextmanager
@@ -150,8 +144,12 @@ class ParquetPairs:
         self.columns = columns
         for path in self.files:
             with suppress(ValueError):  # some other ending: what is inside decides
-                _refuse_text(path, kind_of(path))
-        names = [columns.first, columns.second, *columns.symmetric, *columns.antisymmetric]
+                if kind_of(path) != "parquet":
+                    raise InputError(
+                        f"got {path} with --distributed; expected Parquet files, which can be read in"
+                        " parts: write it as Parquet, or leave --distributed out."
+                    )
+        names = [*columns.ends, *columns.symmetric, *columns.antisymmetric]
         names += [] if columns.label is None else [columns.label]
         parquet_parts([pin(str(path)) for path in self.files], names, self._ALL)
         self.n_pairs = sum(pq.read_metadata(path).num_rows for path in self.files)
@@ -202,11 +200,3 @@ def _number(make: Any, text: str) -> Any:
     except ValueError:
         return text
     return value if np.isfinite(value) and text_of(value) == text else text
-
-
-def _refuse_text(path: Path, kind: str) -> None:
-    if kind != "parquet":
-        raise InputError(
-            f"got {path} with --distributed; expected Parquet files, which can be read in parts: write"
-            " it as Parquet, or leave --distributed out."
-        )

@@ -16,14 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from pairity.app.report.report_data import Distribution, Matrix, Reliability, SearchFacts
+from pairity.app.report.report_data import Matrix, Reliability, SearchFacts
 from pairity.app.report.wording import cut, plain
 
 _LEVELS = 10
-#: Names are written beside the matrix for at most so many objects, and cut at so many letters.
-_NAMED, _LETTERS = 32, 18
-_CURVE_CLASSES = ("one", "two", "three", "four")
-_HISTOGRAM_CLASSES = {1: ("one",), 2: ("two", "one"), 3: ("two", "three", "one")}
 
 
 def resource(name: str) -> str:
@@ -49,14 +45,12 @@ def environment() -> Any:
         lstrip_blocks=True,
     )
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    scales = Scale, ticks, curve_axes, reliability_bounds, matrix_scale, matrix_cells, neighbours
+    texts = short, whole_percent, cut
+    made.globals |= {one.__name__: one for one in (*scales, *texts, zip)}
+    made.globals["levels"] = _LEVELS
     made.filters["n"] = number
-    made.filters["points"] = lambda places: " ".join(f"{number(x)},{number(y)}" for x, y in places)
     return made
-
-
-def _draw(chart: str, **content: Any) -> Any:
-    """Markup of a chart."""
-    return getattr(environment().get_template("charts.html").module, chart)(**content)
 
 
 def number(value: float) -> str:
@@ -77,6 +71,11 @@ def short(value: float) -> str:
     return f"{value:.6g}".replace("-", "−")
 
 
+def whole_percent(value: float) -> str:
+    """A share as an axis shows it."""
+    return f"{100 * value:.0f} %"
+
+
 def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten between two numbers, at most so many.
 
@@ -95,7 +94,8 @@ def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
         step *= 10.0
 
 
-def _ticks(low: float, high: float, most: int = 6, show: Any = short) -> list[tuple[float, str]]:
+def ticks(low: float, high: float, most: int = 6, show: Any = short) -> list[tuple[float, str]]:
+    """Such multiples, and how an axis shows them."""
     return [(value, show(value)) for value in nice_ticks(low, high, most)]
 
 
@@ -132,135 +132,25 @@ class Colours:
         return ("one" if share >= 0.0 else "two"), min(strength, _LEVELS)
 
 
-def interval_bar(
-    value: float,
-    lower: float | None,
-    upper: float | None,
-    bounds: tuple[float, float],
-    mark: float | None = None,
-) -> Any:
-    """A point with its interval on a line from ``bounds[0]`` to ``bounds[1]``."""
-    about = f"{value:.4g}"
-    if lower is not None and upper is not None:
-        about += f" ({lower:.4g} to {upper:.4g})"
-    mark = mark if mark is not None and bounds[0] <= mark <= bounds[1] else None
-    x = Scale(*bounds, 5.0, 155.0)
-    return _draw("interval_bar", x=x, value=value, lower=lower, upper=upper, mark=mark, about=about)
-
-
-def plain_bar(value: float, spread: float, bounds: tuple[float, float]) -> Any:
-    """A bar from 0, to the left where the value is below, with its spread."""
-    about = f"{value:.4g}" + (f" ± {spread:.2g}" if spread else "")
-    x = Scale(min(0.0, bounds[0]), bounds[1], 2.0, 158.0)
-    return _draw("plain_bar", x=x, value=value, spread=spread, about=about)
-
-
-def share_bar(parts: list[tuple[str, float, str]]) -> Any:
-    """Parts of a whole side by side: name, share, class."""
-    total = sum(share for _, share, _ in parts) or 1.0
-    widths = [400.0 * share / total for _, share, _ in parts]
-    bars = [
-        (x, width, class_, f"{name}: {100.0 * share:.1f} %")
-        for x, width, (name, share, class_) in zip(
-            accumulate(widths, initial=0.0), widths, parts, strict=False
-        )
-    ]
-    about = ", ".join(f"{name} {100.0 * share:.1f} %" for name, share, _ in parts)
-    return _draw("share_bar", bars=bars, about=about)
-
-
-def validation_curve(found: SearchFacts) -> Any:
-    """One line a kernel, a band of one standard error, and the choice."""
+def curve_axes(found: SearchFacts) -> tuple[Scale, Scale, list[tuple[float, str]]]:
+    """Both axes of a validation curve with bands of one standard error, and ticks of strengths."""
     strengths = sorted({value for curve in found.curves for value in curve.strengths})
-    spans = [
-        (mean - error, mean + error)
+    ends = [
+        mean + side * error
         for curve in found.curves
         for mean, error in zip(curve.means, curve.errors, strict=True)
+        for side in (-1.0, 1.0)
     ]
-    low, high = min(low for low, _ in spans), max(high for _, high in spans)
+    low, high = min(ends), max(ends)
     room = 0.05 * (high - low) or 0.1
     x = Scale(strengths[0], strengths[-1], 60.0, 384.0, logarithmic=True)
-    y = Scale(low - room, high + room, 276.0, 26.0)
-    x_ticks = [(value, short(float(f"{value:.3g}"))) for value in strengths]
-    lines = []
-    for class_, curve in zip(_CURVE_CLASSES, found.curves, strict=False):
-        points = list(zip(curve.strengths, curve.means, curve.errors, strict=True))
-        middle = [(x(c), y(mean)) for c, mean, _ in points]
-        upper = [(x(c), y(mean + error)) for c, mean, error in points]
-        lower = [(x(c), y(mean - error)) for c, mean, error in reversed(points)]
-        tips = [
-            f"{found.strength} = {c:g}: {mean:.4g} ± {error:.2g} ({curve.kernel})"
-            for c, mean, error in points
-        ]
-        lines.append((class_, upper, lower, middle, list(zip(middle, tips, strict=True))))
-    named = found.curves if len(found.curves) > 1 else ()
-    minus = "minus " if "loss" in found.scoring or "error" in found.scoring else ""
-    return _draw(
-        "validation_curve",
-        found=found,
-        x=x,
-        y=y,
-        x_ticks=x_ticks[:: 1 + (len(x_ticks) - 1) // 8],
-        y_ticks=_ticks(low - room, high + room),
-        y_name=f"held-out {minus}{found.scoring}",
-        lines=lines,
-        keys=[(c, cut(one.kernel, 48)) for c, one in zip(_CURVE_CLASSES, named, strict=False)],
-    )
+    every = 1 + (len(strengths) - 1) // 8
+    marks = [(value, short(float(f"{value:.3g}"))) for value in strengths[::every]]
+    return x, Scale(low - room, high + room, 276.0, 26.0), marks
 
 
-def label_colours(found: Distribution) -> tuple[str, ...]:
-    """Classes of the colours of the labels, in their order."""
-    return _HISTOGRAM_CLASSES[len(found.counts)]
-
-
-def histogram(found: Distribution) -> Any:
-    """Bars of counts; the positive label is the colour of what is ahead."""
-    edges = found.edges
-    most = max((max(counts) for counts in found.counts.values()), default=1) or 1
-    bars = [
-        (low, high, count, class_, f"{name}: {count} pairs from {_edge(low)} to {_edge(high)}")
-        for class_, (name, counts) in zip(label_colours(found), found.counts.items(), strict=True)
-        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
-        if count
-    ]
-    labels = ", ".join(f"{name} {sum(counts)}" for name, counts in found.counts.items())
-    return _draw(
-        "histogram",
-        found=found,
-        x=Scale(edges[0], edges[-1], 48.0, 384.0),
-        y=Scale(0.0, most, 258.0, 26.0),
-        x_ticks=_ticks(edges[0], edges[-1]),
-        y_ticks=_ticks(0.0, most, 5),
-        bars=bars,
-        about=f"Histogram of held-out scores ({found.score}) by label: {labels}",
-    )
-
-
-def _edge(value: float) -> str:
-    return short(round(value, 3))
-
-
-def reliability_diagram(found: Reliability, *, kind: str, x_name: str, y_name: str) -> Any:
-    """Points with 95 % intervals; their areas grow with the number of pairs.
-
-    On the diagonal, probabilities mean what they say.  ``kind`` is "probability" (both axes 0 to
-    1), "favourite" (one half to 1) or "value".
-    """
-    low, high = _bounds(found, kind)
-    show = short if kind == "value" else (lambda value: f"{100 * value:.0f} %")
-    return _draw(
-        "reliability_diagram",
-        found=found,
-        x=Scale(low, high, 48.0, 384.0),
-        y=Scale(low, high, 276.0, 26.0),
-        ticks=_ticks(low, high, show=show),
-        show=show,
-        x_name=x_name,
-        y_name=y_name,
-    )
-
-
-def _bounds(found: Reliability, kind: str) -> tuple[float, float]:
+def reliability_bounds(found: Reliability, kind: str) -> tuple[float, float]:
+    """Ends of both axes: 0 to 1 for a "probability", from one half for a "favourite", or of values."""
     if kind == "probability":
         return 0.0, 1.0
     if kind == "favourite":
@@ -272,39 +162,24 @@ def _bounds(found: Reliability, kind: str) -> tuple[float, float]:
     return low - room, high + room
 
 
-def matrix_picture(matrix: Matrix, colours: Colours) -> Any:
-    """Rows beside columns; squares around groups of neighbours, where these are clusters.
-
-    Cells of equal strength are one path, so that the page stays small.
-    """
-    n = len(matrix.names)
-    margin = 7.0 * min(_LETTERS, max(map(len, matrix.names))) * 0.8 if n <= _NAMED else 0.0
-    cell = (400.0 - margin) / n
+def matrix_cells(matrix: Matrix, colours: Colours, margin: float) -> list[tuple[Any, str]]:
+    """Cells by colour and strength: those of equal strength are one path, so that the page is small."""
+    cell = (400.0 - margin) / len(matrix.names)
     side = number(cell)
     cells: dict[tuple[str, int], str] = defaultdict(str)
-    for row in range(n):
-        for column in range(n):
-            value = float(matrix.values[row, column])
-            if row != column and not math.isnan(value):
-                corner = f"M{number(margin + column * cell)} {number(row * cell)}"
-                cells[colours.level(value)] += f"{corner}h{side}v{side}h-{side}z"
+    for (row, column), value in np.ndenumerate(matrix.values):
+        if row != column and not math.isnan(value):
+            corner = f"M{number(margin + column * cell)} {number(row * cell)}"
+            cells[colours.level(float(value))] += f"{corner}h{side}v{side}h-{side}z"
+    return sorted(cells.items())
+
+
+def neighbours(matrix: Matrix) -> list[tuple[int, int]]:
+    """Where each group of several neighbours starts and how many they are, where these are clusters."""
     sizes = [len(list(block)) for _, block in groupby(matrix.blocks)]
-    blocks = [
-        (start, size)
-        for start, size in zip(accumulate(sizes, initial=0), sizes, strict=False)
-        if size > 1 and matrix.order == "cluster"
-    ]
-    names = [cut(name, _LETTERS) for name in matrix.names] if n <= _NAMED else []
-    return _draw(
-        "matrix_picture",
-        found=matrix,
-        n=n,
-        margin=margin,
-        cell=cell,
-        cells=sorted(cells.items()),
-        blocks=blocks,
-        names=names,
-    )
+    starts = accumulate(sizes, initial=0)
+    found = zip(starts, sizes, strict=False)
+    return [(at, size) for at, size in found if size > 1 and matrix.order == "cluster"]
 
 
 def matrix_scale(matrix: Matrix, odd: bool) -> tuple[Colours, tuple[str, ...]]:
@@ -320,9 +195,3 @@ def matrix_scale(matrix: Matrix, odd: bool) -> tuple[Colours, tuple[str, ...]]:
         reach = max(abs(low), abs(high))
         return Colours(0.0, reach), (plain(-reach), "0", plain(reach))
     return Colours(low, high - low), (plain(low), plain(high))
-
-
-def legend(labels: tuple[str, ...]) -> Any:
-    """The scale of colours: two labels for one colour, three for two with a middle."""
-    first = -_LEVELS if len(labels) == 3 else 0
-    return _draw("legend", labels=labels, steps=range(first, _LEVELS + 1))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.cluster.hierarchy import leaves_list, linkage
 
 from pairity.app.report.report_data import (
@@ -20,10 +19,9 @@ from pairity.app.report.report_data import (
 )
 from pairity.app.report.subject import Subject, names_of
 from pairity.inspection import Ranking, group_objects, rank_objects
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import Ends, ends_of
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,7 @@ class Compared:
 
     pairs: Pairs  # over a table of just these objects
     names: tuple[str, ...]
-    n_observed: Rows  # training pairs of each
+    n_observed: Places  # training pairs of each
     note: str
 
 
@@ -69,7 +67,7 @@ def choose_objects(subject: Subject, objects: Any, most: int) -> Compared:
     return Compared(among, names, times[chosen], note.strip())
 
 
-def _times(ends: Ends) -> Rows:
+def _times(ends: Ends) -> Places:
     """Number of pairs that each object is in."""
     proper = ends.first != ends.second
     times = np.bincount(ends.first, minlength=ends.n_objects)
@@ -112,7 +110,7 @@ _CYCLES = 5
 
 def rank(
     subject: Subject, compared: Compared, limits: Limits, seed: int
-) -> tuple[RankingFacts, Rows]:
+) -> tuple[RankingFacts, Places]:
     """Least-squares scores of the compared objects with leave-out intervals, and their order."""
     learner, note, ranking = subject.learner, compared.note, None
     if 2 * limits.refits <= len(subject.pairs) <= limits.pairs:
@@ -165,7 +163,7 @@ def _facts(ranking: Ranking, compared: Compared, limits: Limits, note: str) -> R
     )
 
 
-def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Rows]:
+def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Places]:
     """Groups of matching objects at the boundary of the model, and the group of each."""
     names = compared.names
     found = group_objects(subject.model, compared.pairs, ids=np.arange(len(names)))
@@ -178,7 +176,6 @@ def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Rows]:
 
 # Matrix -----------------------------------------------------------------------------------------
 
-Vector = NDArray[np.float64]
 
 #: Of the pairs of the objects shown, at least this share must be known for a picture.
 _LEAST_KNOWN = 0.5
@@ -193,22 +190,16 @@ def square(compared: Compared, forth: Vector, back: Vector) -> Vector:
     return table
 
 
-def matrix_by_rank(
-    table: Vector, compared: Compared, order: Rows, quantity: str, shown: int
-) -> Matrix | None:
-    """Best object first; of too many objects, evenly spaced ones."""
-    note = ""
-    if len(order) > shown:
-        spaced = np.unique(np.round(np.linspace(0, len(order) - 1, shown)).astype(np.intp))
-        note = f"{len(spaced)} of {len(order)} objects, evenly spaced in the ranking."
-        order = order[spaced]
-    return _matrix(table, compared, order, np.zeros(len(table), np.intp), quantity, "rank", note)
+def spaced(order: Places, shown: int) -> tuple[Places, str]:
+    """Of too many objects in their order, evenly spaced ones; and a note that says so."""
+    if len(order) <= shown:
+        return order, ""
+    kept = order[np.unique(np.round(np.linspace(0, len(order) - 1, shown)).astype(np.intp))]
+    return kept, f"{len(kept)} of {len(order)} objects, evenly spaced in the ranking."
 
 
-def matrix_by_cluster(
-    table: Vector, similarity: Vector, labels: Rows, compared: Compared, quantity: str, shown: int
-) -> Matrix | None:
-    """Alike objects side by side; of too many objects, the largest groups.
+def clustered(similarity: Vector, labels: Places, shown: int) -> tuple[Places, str]:
+    """Alike objects side by side; of too many, those of the largest groups, and a note.
 
     ``labels`` number the groups by size, largest first.
     """
@@ -217,28 +208,22 @@ def matrix_by_cluster(
     if len(chosen) > shown:
         note = f"The {shown} of {len(chosen)} objects in the largest groups."
         chosen = np.sort(chosen[:shown])
-    order = chosen[cluster_order(similarity[np.ix_(chosen, chosen)])]
-    return _matrix(table, compared, order, labels, quantity, "cluster", note)
+    return chosen[cluster_order(similarity[np.ix_(chosen, chosen)])], note
 
 
-def _matrix(
-    table: Vector,
-    compared: Compared,
-    order: Rows,
-    blocks: Rows,
-    quantity: str,
-    kind: str,
-    note: str,
+def matrix_of(
+    table: Vector, names: tuple[str, ...], order: Places, note: str, quantity: str, labels: Any
 ) -> Matrix | None:
-    values = table[np.ix_(order, order)]
-    n = len(order)
+    """The table in an order, that of a ranking or of clusters with ``labels``, if enough is known."""
+    values, n = table[np.ix_(order, order)], len(order)
     if n < 2 or np.isfinite(values).sum() < _LEAST_KNOWN * n * (n - 1):
         return None
-    names = tuple(compared.names[row] for row in order)
-    return Matrix(names, values, tuple(blocks[order].tolist()), quantity, kind, note)
+    blocks = (0,) * n if labels is None else tuple(labels[order].tolist())
+    kind = "rank" if labels is None else "cluster"
+    return Matrix(tuple(names[row] for row in order), values, blocks, quantity, kind, note)
 
 
-def cluster_order(similarity: Vector) -> Rows:
+def cluster_order(similarity: Vector) -> Places:
     """Order in which alike objects are neighbours: leaves of average linkage, best turned."""
     n = len(similarity)
     if n < 3:

@@ -18,17 +18,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from pairity.app.report.report_data import Estimate, Setting
 from pairity.app.report.subject import Subject
 from pairity.app.report.unseen import SETTINGS, HeldOut
 from pairity.model_selection.metrics import LEAST_PROBABILITY
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.same_objects import Ends, ends_of
-
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +35,10 @@ class Sample:
     A row that was held out k times stands k times, with the weight 1/k.
     """
 
-    rows: Rows
+    rows: Places
     weights: Vector
     ends: Ends  # of all pairs
-    groups: Rows | None = None  # of all pairs
+    groups: Places | None = None  # of all pairs
 
     @property
     def size(self) -> float:
@@ -174,7 +171,11 @@ def measure(
         figures["AUC"] = area_under_curve(sample, targets, decisions, odd=subject.is_odd)
         guess["AUC"] = 0.5
     elif chances is not None:
-        figures["accuracy"] = mean_of(sample, (_most_likely(chances) == targets).astype(float))
+        loss, drawn, win = (
+            chances.T
+        )  # a draw where the others are equally likely, as in ``predict``
+        likely = np.where(np.maximum(loss, win) > drawn, np.sign(win - loss), 0.0)
+        figures["accuracy"] = mean_of(sample, (likely == targets).astype(float))
     if "accuracy" in figures:
         guess["accuracy"] = float(shares.max())
     if chances is not None:
@@ -183,12 +184,6 @@ def measure(
         present = shares[shares > 0.0]
         guess["log-loss"] = float(-np.sum(present * np.log(present)))
     return figures, guess
-
-
-def _most_likely(chances: Vector) -> Vector:
-    """-1, 0 or 1; the draw where win and loss are equally likely, as ``predict`` has it."""
-    loss, drawn, win = chances.T
-    return np.where(np.maximum(loss, win) > drawn, np.sign(win - loss), 0.0)
 
 
 def _of_numbers(

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from pairity.app.report.report_data import FeatureDrop, InfluentialPair, Limits, SurprisingPair
@@ -16,13 +15,11 @@ from pairity.app.report.unseen import HeldOut
 from pairity.estimators.transformer import PairNames
 from pairity.inspection import (
     Columns,
-    PermutationImportance,
     contributions,
     permutation_importance,
 )
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
-
-Vector = NDArray[np.float64]
 
 _SHOWN = 12
 #: Features are shuffled in so many folds that about this many are shuffled in all.
@@ -58,11 +55,23 @@ def feature_drops(
     fitted = held.fitted[: max(1, _SHUFFLED // len(chosen))]
     most = max(1, limits.explained // len(fitted))
     tested = [_some(rows, most, seed) for _, rows in fitted]
+    sizes = [len(rows) for rows in tested]
+    labels = subject.y
+    if subject.kind == "draws":  # the learner inside knows decided games, as signs
+        labels = subject.targets
+        tested = [rows[labels[rows] != 0.0] for rows in tested]
     measured = [
-        _importance(subject, model, rows, chosen, limits.shuffles, seed)
+        permutation_importance(
+            model,
+            subject.pairs[rows],
+            labels[rows],
+            features=chosen,
+            scoring=None if _score_name(subject) != "AUC" else _auc,
+            n_repeats=limits.shuffles,
+            random_state=seed,
+        )
         for (model, _), rows in zip(fitted, tested, strict=True)
     ]
-    sizes = [len(rows) for rows in tested]
     # (features, shuffles)
     drop = np.average([fold.drops for fold in measured], axis=0, weights=sizes)
     baseline = np.average([fold.baseline for fold in measured], weights=sizes)
@@ -83,33 +92,10 @@ def feature_drops(
     ).strip()
 
 
-def _some(rows: NDArray[np.intp], most: int, seed: int) -> NDArray[np.intp]:
+def _some(rows: Places, most: int, seed: int) -> Places:
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(seed).permutation(rows)[:most])
-
-
-def _importance(
-    subject: Subject,
-    model: Any,
-    rows: NDArray[np.intp],
-    chosen: dict[str, Columns],
-    shuffles: int,
-    seed: int,
-) -> PermutationImportance:
-    labels = subject.y
-    if subject.kind == "draws":  # the learner inside knows decided games, as signs
-        labels = subject.targets
-        rows = rows[labels[rows] != 0.0]
-    return permutation_importance(
-        model,
-        subject.pairs[rows],
-        labels[rows],
-        features=chosen,
-        scoring=None if _score_name(subject) != "AUC" else _auc,
-        n_repeats=shuffles,
-        random_state=seed,
-    )
 
 
 def _score_name(subject: Subject) -> str:

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity._version import __version__
 from pairity.app.report.compared import (
     Compared,
     choose_objects,
+    clustered,
     group,
-    matrix_by_cluster,
-    matrix_by_rank,
+    matrix_of,
     rank,
+    spaced,
     square,
 )
 from pairity.app.report.estimates import Sample, measure, setting_of
@@ -46,10 +46,9 @@ from pairity.app.report.unseen import (
     hold_out,
     sample_rows,
 )
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
-
-Vector = NDArray[np.float64]
 
 
 def gather(
@@ -194,15 +193,15 @@ def _order(
     table = square(compared, forth, back)
     if subject.is_odd:
         ranking, order = rank(subject, compared, limits, seed)
-        by_rank = matrix_by_rank(table, compared, order, quantity, limits.shown)
-        return ranking, None, by_rank, ""
+        shown = spaced(order, limits.shown)
+        return ranking, None, matrix_of(table, compared.names, *shown, quantity, None), ""
     groups, labels = None, np.zeros(len(compared.names), dtype=np.intp)
     if subject.kind == "labels":
         groups, labels = group(subject, compared)
     similarity = subject.values(compared.pairs)
     alike = square(compared, similarity, similarity)
-    matrix = matrix_by_cluster(table, alike, labels, compared, quantity, limits.shown)
-    return None, groups, matrix, ""
+    shown = clustered(alike, labels, limits.shown)
+    return None, groups, matrix_of(table, compared.names, *shown, quantity, labels), ""
 
 
 def _shown_values(subject: Subject, held: HeldOut, pairs: Pairs) -> Vector | None:

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from pairity.app.report.report_data import Notice, Observed
 from pairity.app.report.subject import Subject
-from pairity.pairs.arrays import as_dense
-from pairity.pairs.same_objects import Ends, ends_of
-
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
+from pairity.pairs.arrays import Places, Vector, as_dense
+from pairity.pairs.same_objects import Ends, connected_parts, ends_of
 
 _FEW_OBJECTS, _FEW_PAIRS = 12, 60
 #: A label this rare makes an accuracy look better than it is.
@@ -74,8 +68,7 @@ def warn(subject: Subject) -> Iterator[Notice]:
     aligned = np.where(turned, -subject.targets, subject.targets)
     times = np.bincount(np.concatenate([ends.first, ends.second]), minlength=n_objects)
     once = int(np.count_nonzero(times == 1))
-    graph = coo_array((np.ones(len(ends)), (ends.first, ends.second)), shape=(n_objects,) * 2)
-    n_parts = int(connected_components(graph, directed=False)[0])
+    n_parts = int(connected_parts(ends.first, ends.second, n_objects).max()) + 1
     share, rare = _rarer_label(subject)
     counts = {
         "Doubled rows": _is_doubled(ends, unordered, aligned),
@@ -101,7 +94,7 @@ def warn(subject: Subject) -> Iterator[Notice]:
             yield Notice(weight, title, text.format(count=counts[title], **facts))
 
 
-def _is_doubled(ends: Ends, unordered: Rows, aligned: Vector) -> bool:
+def _is_doubled(ends: Ends, unordered: Places, aligned: Vector) -> bool:
     """Whether the two orders of every unordered pair have the same outcomes."""
     sides = []
     for chosen in (ends.first < ends.second, ends.first > ends.second):
@@ -110,7 +103,7 @@ def _is_doubled(ends: Ends, unordered: Rows, aligned: Vector) -> bool:
     return len(sides[0]) > 0 and np.array_equal(sides[0], sides[1])
 
 
-def _n_contradicting(subject: Subject, unordered: Rows, aligned: Vector) -> int:
+def _n_contradicting(subject: Subject, unordered: Places, aligned: Vector) -> int:
     """Unordered pairs with more than one outcome; numbers contradict where signs do."""
     if subject.kind == "numbers":
         if not subject.is_odd:

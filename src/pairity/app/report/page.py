@@ -10,7 +10,7 @@ from typing import Any
 
 from pairity.app.report import charts, wording
 from pairity.app.report.gather import gather
-from pairity.app.report.report_data import Matrix, RankingFacts, ReportData, Setting
+from pairity.app.report.report_data import Matrix, ReportData, Setting
 from pairity.io.store import whole_file
 from pairity.pairs.data import Pairs
 
@@ -31,13 +31,7 @@ def render(data: ReportData) -> str:
         .render(
             data=data,
             words=wording,
-            charts=charts,
-            sentences=list(wording.in_short(data)),
-            names=list(
-                dict.fromkeys(name for setting in data.settings for name in setting.figures)
-            ),
             bounds=_figure_bounds(data.settings),
-            ranks=None if data.ranking is None else _rank_bounds(data.ranking),
             matrix=_matrix_numbers(data.matrix),
             style=style,
             script=script,
@@ -67,16 +61,6 @@ def _figure_bounds(settings: tuple[Setting, ...]) -> tuple[float, float]:
     low, high = min(ends), max(ends)
     room = 0.06 * (high - low) or 0.05
     return low - room, min(1.0, high + room) if high <= 1.0 else high + room
-
-
-def _rank_bounds(ranking: RankingFacts) -> tuple[float, float]:
-    ends = [
-        end
-        for one in ranking.objects
-        for end in (one.score, one.lower, one.upper)
-        if end is not None
-    ]
-    return min(ends), max(ends)
 
 
 def _matrix_numbers(matrix: Matrix | None) -> dict[str, Any] | None:

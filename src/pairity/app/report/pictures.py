@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.app.report.report_data import (
     CertificateFacts,
@@ -22,9 +21,8 @@ from pairity.app.report.wording import cut
 from pairity.estimators.unwrap import layers
 from pairity.model_selection import brier_score, reliability_curve
 from pairity.model_selection.search import PairSearch
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
-
-Vector = NDArray[np.float64]
 
 _BINS = 10
 _BARS = 24

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pairity.pairs.arrays import Vector
 from pairity.runtime.validation import check_count
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

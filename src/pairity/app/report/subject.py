@@ -14,18 +14,15 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from pairity.app.report.report_data import ModelFacts
-from pairity.estimators.logistic import PairLogistic
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.unwrap import describe_layers, learner_of, machine_of
 from pairity.exceptions import ConvergenceWarning
 from pairity.inspection.fitted_function import values_of
 from pairity.model_selection import PairDrawClassifier
 from pairity.model_selection.held_out import Trainer, parity_of
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
 
 #: Targets that the labels of a model stand for, in their order.
 STEPS = {"labels": (-1.0, 1.0), "draws": (-1.0, 0.0, 1.0)}
@@ -105,20 +102,15 @@ class Subject:
         return self.parity is Parity.ODD
 
     @property
-    def has_own_chances(self) -> bool:
-        """Whether decisions of the learner are log-odds already."""
-        return self.kind == "labels" and isinstance(self.machine, PairLogistic)
-
-    @property
     def predicts_by_chance(self) -> bool:
         """Whether labels are predicted by a probability above one half, not by a decision above 0."""
         return self.kind == "labels" and hasattr(self.model, "predict_proba")
 
-    def some(self, rows: Rows) -> Subject:
+    def some(self, rows: Places) -> Subject:
         """The same model beside some of the pairs."""
         return replace(self, pairs=self.pairs[rows], y=self.y[rows], targets=self.targets[rows])
 
-    def columns(self, targets: Vector) -> Rows:
+    def columns(self, targets: Vector) -> Places:
         """Which class each target stands for."""
         return np.searchsorted(STEPS[self.kind], targets)
 
@@ -147,7 +139,7 @@ class Subject:
         """Whether the learner is a classifier inside a model of draws, which sees decided games."""
         return self.kind == "draws" and is_classifier(self.machine)
 
-    def refit(self, rows: Rows) -> tuple[Any, bool]:
+    def refit(self, rows: Places) -> tuple[Any, bool]:
         """The learner fitted to some of the pairs, and whether it converged; None if it cannot."""
         if self._is_of_decided:
             rows = rows[self.targets[rows] != 0.0]
@@ -158,15 +150,13 @@ class Subject:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             names = np.array(self.classes if self.kind == "labels" else (-1, 1))
-            if not len(rows):
-                return None, True
             model = trainer.fit(rows, names if two else None)
         converged = not any(issubclass(item.category, ConvergenceWarning) for item in caught)
         return model, converged
 
     @property
-    def trained_rows(self) -> Rows:
-        """Rows that the learner was fitted to: of games with draws, the decided ones."""
+    def trained_rows(self) -> Places:
+        """Places that the learner was fitted to: of games with draws, the decided ones."""
         return np.flatnonzero((self.targets != 0.0) | (not self._is_of_decided))
 
     @property

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from pairity.app.report.report_data import Limits
 from pairity.app.report.subject import Subject
+from pairity.estimators.logistic import PairLogistic
 from pairity.inspection.fitted_function import values_of
 from pairity.model_selection import ObjectKFold, PairKFold
 from pairity.model_selection.curves import (
@@ -27,10 +27,9 @@ from pairity.model_selection.curves import (
     smoothed_outcomes,
     smoothed_targets,
 )
+from pairity.pairs.arrays import Mask, Places, Vector
 
-Rows = NDArray[np.intp]
-Vector = NDArray[np.float64]
-Split = tuple[Rows, Rows]
+Split = tuple[Places, Places]
 
 #: Settings by key: their names, and how many objects of a test pair are new.
 SETTINGS = {
@@ -52,13 +51,13 @@ class HeldOut:
     Without rows, ``reason`` says why there are none.
     """
 
-    rows: Rows
+    rows: Places
     decisions: Vector
-    folds: Rows
+    folds: Places
     n_train: int = 0  # mean over folds
     n_folds: int = 0
     n_unconverged: int = 0
-    fitted: tuple[tuple[Any, Rows], ...] = ()
+    fitted: tuple[tuple[Any, Places], ...] = ()
     reason: str = ""
 
     @property
@@ -74,7 +73,7 @@ class HeldOut:
         return cls(none, np.zeros(0), none, reason=reason)
 
 
-def sample_rows(unordered: Rows, most: int, seed: int) -> Rows:
+def sample_rows(unordered: Places, most: int, seed: int) -> Places:
     """All rows, or those of unordered pairs drawn at random until there are too many."""
     if len(unordered) <= most:
         return np.arange(len(unordered))
@@ -115,7 +114,7 @@ def hold_out(
     return _decide(subject, useful[0]) if useful else HeldOut.nothing(reason)
 
 
-def _is_lopsided(positive: NDArray[np.bool_], held: Rows) -> bool:
+def _is_lopsided(positive: Mask, held: Places) -> bool:
     """Whether the rarer label is much rarer among held-out pairs than among all pairs.
 
     Single groups of objects that belong together leave hardly any held-out pair of the other
@@ -162,7 +161,7 @@ def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
     """Probabilities of the classes, one column each; None where nothing can be fitted."""
     if subject.kind == "numbers" or not len(held.rows):
         return None
-    if subject.has_own_chances:
+    if subject.kind == "labels" and isinstance(subject.machine, PairLogistic):  # log-odds already
         return _two_columns(held.decisions)
     targets, weights = subject.targets[held.rows], held.weights
     chances = np.full((len(held.rows), len(subject.classes)), np.nan)

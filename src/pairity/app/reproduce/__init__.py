@@ -1,25 +1,8 @@
 """The paper's numerical results (Section 6), made again beside the paper's own numbers.
 
 ``paper`` has the tables as printed, ``support_tables`` Tables 1 and 2 and the matrix P they were
-made with, ``accuracy_table`` Table 3; ``render``, ``export`` and ``job`` are what people see.
+made with, ``accuracy_table`` Table 3; ``render`` and ``export`` are what people see.
 
-The four scenarios, draws and label rules (35)-(40), are in :mod:`pairity.datasets.scenarios`.
+The four scenarios, draws and label rules (35)-(40), are in :mod:`pairity.datasets.made`.
 The random draws differ from the paper's; what must agree is the structure.
 """
-
-from pairity.app.reproduce.accuracy_table import (
-    AccuracyTable,
-    Comparison,
-    compare,
-    reproduce_accuracy,
-)
-from pairity.app.reproduce.support_tables import SupportTable, reproduce_support
-
-__all__ = [
-    "AccuracyTable",
-    "Comparison",
-    "SupportTable",
-    "compare",
-    "reproduce_accuracy",
-    "reproduce_support",
-]

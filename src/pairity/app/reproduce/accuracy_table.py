@@ -33,7 +33,7 @@ from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
 from pairity.app.reproduce.paper import ACCURACIES
-from pairity.datasets.scenarios import LabelledPairs, LabelModel, symmetry_of
+from pairity.datasets.made import LabelledPairs, LabelModel, symmetry_of
 from pairity.estimators.svc import PairSVC
 from pairity.kernels import Bilinear, Kernel, OrderInvariant
 
@@ -102,18 +102,11 @@ class AccuracyTable:
     scenario: int
     repetitions: tuple[Repetition, ...]
 
-    def compare(self) -> Comparison:
-        """Where scores tie, the largest C."""
+    def compare(self, accuracy: str = "accuracy") -> Comparison:
+        """Where scores tie, the largest C; the smallest for "accuracy_smallest"."""
         return compare(
-            [r.plain.accuracy for r in self.repetitions],
-            [r.invariant.accuracy for r in self.repetitions],
-        )
-
-    def compare_smallest(self) -> Comparison:
-        """Where scores tie, the smallest C."""
-        return compare(
-            [r.plain.accuracy_smallest for r in self.repetitions],
-            [r.invariant.accuracy_smallest for r in self.repetitions],
+            [getattr(r.plain, accuracy) for r in self.repetitions],
+            [getattr(r.invariant, accuracy) for r in self.repetitions],
         )
 
     def compare_paper(self) -> Comparison:

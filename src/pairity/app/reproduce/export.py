@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from pairity.app.reproduce.accuracy_table import AccuracyTable, Comparison
@@ -90,7 +89,7 @@ def write_accuracy(tables: Sequence[AccuracyTable], directory: Path) -> None:
         for table in tables
         for source, compared in (
             ("pairity", table.compare()),
-            ("pairity, smallest C of a tie", table.compare_smallest()),
+            ("pairity, smallest C of a tie", table.compare("accuracy_smallest")),
             ("paper, recomputed", table.compare_paper()),
         )
     ]
@@ -100,11 +99,6 @@ def write_accuracy(tables: Sequence[AccuracyTable], directory: Path) -> None:
 # Figures ----------------------------------------------------------------------------------------
 
 _OURS, _PAPER, _GREY = "#0b6e99", "#d9730d", "#9a9a9a"
-
-
-def _save(figure: Figure, path: Path) -> None:
-    FigureCanvasAgg(figure)
-    figure.savefig(path, dpi=130, format="png")
 
 
 def draw_support(table: SupportTable, path: Path) -> None:
@@ -127,7 +121,7 @@ def draw_support(table: SupportTable, path: Path) -> None:
     for panel in axes[len(table.results) :]:
         panel.axis("off")
         panel.legend(*axes[0].get_legend_handles_labels(), loc="center", frameon=False)
-    _save(figure, path)
+    figure.savefig(path, dpi=130, format="png")
 
 
 def draw_accuracy(tables: Sequence[AccuracyTable], path: Path) -> None:
@@ -146,7 +140,7 @@ def draw_accuracy(tables: Sequence[AccuracyTable], path: Path) -> None:
         paper.set_xlabel("repetition")
     for panel in panels[:, 0]:
         panel.set_ylabel("accuracy (%)")
-    _save(figure, path)
+    figure.savefig(path, dpi=130, format="png")
 
 
 def _pair_lines(

@@ -37,15 +37,15 @@ with it, whatever the draws.  With 0.5 the bound is 0.59, and 0.650 is an ordina
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.app.reproduce.paper import COEFFICIENTS
-from pairity.datasets.scenarios import LabelledPairs, draw_rows, symmetry_of
+from pairity.datasets.made import LabelledPairs, draw_rows, symmetry_of
 from pairity.estimators.svc import PairSVC
 from pairity.kernels import Bilinear, Gaussian, Kernel, Linear, OrderInvariant, Polynomial
+from pairity.pairs.arrays import Vector
 from pairity.solvers import SMO
 
 PENALTY = 1.0
@@ -60,7 +60,7 @@ class Run:
     """One solution: signed coefficients ``y alpha`` of the 32 rows, and how it was found."""
 
     how: str
-    coefficients: NDArray[np.float64]  # (32,)
+    coefficients: Vector  # (32,)
     found_bias: float  # midpoint of the interval of optimal biases
     bias: float  # of the model; exactly 0.0 with antisymmetry
     violation: float
@@ -105,42 +105,33 @@ def reproduce_support(number: int, seed: int = 0) -> SupportTable:
         *(("d", f"K_P, off-diagonal {value}", plain[value]) for value in OFF_DIAGONALS),
         *(("e", f"K_P^o, off-diagonal {v}", OrderInvariant(plain[v])) for v in OFF_DIAGONALS),
     ]
-    results = [
-        (_solve_plain if part == "d" else _solve_invariant)(part, title, kernel, data, symmetry)
-        for part, title, kernel in kernels
-    ]
-    return SupportTable(number, symmetry, tuple(results))
+    results = tuple(_solve(*kernel, data, symmetry) for kernel in kernels)
+    return SupportTable(number, symmetry, results)
 
 
-def _solve_invariant(
+def _solve(
     part: str, title: str, kernel: Kernel, data: LabelledPairs, symmetry: str
 ) -> KernelResult:
-    machine = PairSVC(symmetry, kernel=kernel, C=PENALTY, training_set="full", tol=TOLERANCE)
-    runs = (
-        _run("free", machine.set_params(solver=SMO(iterates="free")), data),
-        _run(f"free, tol {SMALL_TOLERANCE:.0e}", machine.set_params(tol=SMALL_TOLERANCE), data),
-        _run("mirrored", machine.set_params(solver=SMO(), tol=TOLERANCE), data),
-    )
+    order_invariant = part != "d"
+    if order_invariant:
+        machine = PairSVC(symmetry, kernel=kernel, C=PENALTY, training_set="full", tol=TOLERANCE)
+        small = f"free, tol {SMALL_TOLERANCE:.0e}"
+        runs = [
+            _run("free", machine.set_params(solver=SMO(iterates="free")), data, symmetry),
+            _run(small, machine.set_params(tol=SMALL_TOLERANCE), data, symmetry),
+            _run("mirrored", machine.set_params(solver=SMO(), tol=TOLERANCE), data, symmetry),
+        ]
+    else:
+        machine = PairSVC("none", kernel=kernel, C=PENALTY, solver="smo", tol=TOLERANCE)
+        runs = [_run("as given", machine, _with_mirrored(data, symmetry), symmetry)]
     return KernelResult(
         part=part,
         title=title,
-        order_invariant=True,
+        order_invariant=order_invariant,
         unique=_is_unique(kernel, data, symmetry, runs[-1]),
-        shown=next(run for run in runs if run.mirrored_difference < EQUAL),
-        runs=runs,
+        shown=next((run for run in runs if run.mirrored_difference < EQUAL), runs[-1]),
+        runs=tuple(runs),
     )
-
-
-def _solve_plain(
-    part: str, title: str, kernel: Kernel, data: LabelledPairs, symmetry: str
-) -> KernelResult:
-    full = _with_mirrored(data, symmetry)
-    machine = PairSVC("none", kernel=kernel, C=PENALTY, solver="smo", tol=TOLERANCE)
-    run = _run("as given", machine, full)
-    values = machine.decision_function(full.pairs)
-    run = replace(run, swap_error=_swap_error(values, symmetry))
-    unique = _is_unique(kernel, data, symmetry, run)
-    return KernelResult(part, title, False, unique, run, (run,))
 
 
 def _with_mirrored(data: LabelledPairs, symmetry: str) -> LabelledPairs:
@@ -148,7 +139,7 @@ def _with_mirrored(data: LabelledPairs, symmetry: str) -> LabelledPairs:
     return LabelledPairs(data.pairs.with_mirrored(), np.concatenate([data.y, sign * data.y]))
 
 
-def _run(how: str, machine: PairSVC, data: LabelledPairs) -> Run:
+def _run(how: str, machine: PairSVC, data: LabelledPairs, symmetry: str) -> Run:
     machine.fit(data.pairs, data.y)
     both = data.pairs if machine.symmetry == "none" else data.pairs.with_mirrored()
     coefficients = np.zeros(len(both))
@@ -159,17 +150,17 @@ def _run(how: str, machine: PairSVC, data: LabelledPairs) -> Run:
         found_bias=machine.certificate_.bias,
         bias=machine.intercept_,
         violation=machine.certificate_.violation,
-        swap_error=_swap_error(machine.decision_function(both), machine.symmetry),
+        swap_error=_swap_error(machine.decision_function(both), symmetry),
     )
 
 
-def mirrored_difference(coefficients: NDArray[np.float64]) -> float:
+def mirrored_difference(coefficients: Vector) -> float:
     """max |alpha_ab - alpha_ba|, from rows followed by mirrored rows."""
     alpha = np.abs(coefficients).reshape(2, -1)
     return float(np.abs(alpha[0] - alpha[1]).max())
 
 
-def _swap_error(values: NDArray[np.float64], symmetry: str) -> float:
+def _swap_error(values: Vector, symmetry: str) -> float:
     """By how much (18) or (19) is off, from decisions on rows followed by mirrored rows."""
     there, back = values.reshape(2, -1)
     return float(np.abs(there + back if symmetry == "antisymmetric" else there - back).max())
@@ -202,13 +193,13 @@ OFF_DIAGONALS = (0.2, 0.5)
 _SIZE = 8
 
 
-def tridiagonal(off_diagonal: float) -> NDArray[np.float64]:
+def tridiagonal(off_diagonal: float) -> Vector:
     """P of (37): ones on the diagonal, ``off_diagonal`` beside it."""
     beside = np.eye(_SIZE, k=1) + np.eye(_SIZE, k=-1)
     return np.eye(_SIZE) + off_diagonal * beside
 
 
-def order_invariant_matrix(P: NDArray[np.float64]) -> NDArray[np.float64]:
+def order_invariant_matrix(P: Vector) -> Vector:
     """``P^o = (P + T P T) / 2`` of (38) for 2 + 2 + 2 + 2 features, T the swap (2)."""
     swap = np.zeros((_SIZE, _SIZE))
     swap[[0, 1, 6, 7], [6, 7, 0, 1]] = 1.0
