@@ -27,6 +27,6 @@ def test_examples(name):
 def test_there_are_examples():
     attempted = sum(
         doctest.testmod(importlib.import_module(name)).attempted
-        for name in ("pairity.pairs", "pairity.estimators.svc", "pairity.testing")
+        for name in ("pairity.pairs", "pairity.estimators.kernel_machines", "pairity.testing")
     )
     assert attempted >= 10

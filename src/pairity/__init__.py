@@ -13,18 +13,15 @@ from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
+    from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.laplacian import LaplacianPairSVC
-    from pairity.estimators.logistic import PairLogistic
     from pairity.estimators.object_transformer import ObjectTransformer
     from pairity.estimators.ridge import PairRidge
-    from pairity.estimators.svc import PairSVC
-    from pairity.estimators.svr import PairSVR
     from pairity.estimators.transductive import TransductivePairSVC
     from pairity.inspection.which_symmetry import parity_report
     from pairity.io.store import load, save
     from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
-    from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
-    from pairity.model_selection.ridge_search import PairRidgeCV
+    from pairity.model_selection.searches import PairLogisticCV, PairRidgeCV, PairSVCCV
     from pairity.pairs.data import Pairs
 
 __all__ = [
@@ -55,13 +52,13 @@ _HOMES = {
     "LaplacianPairSVC": "estimators.laplacian",
     "ObjectTransformer": "estimators.object_transformer",
     "PairDrawClassifier": "model_selection.calibrated",
-    "PairLogisticCV": "model_selection.classifier_searches",
-    "PairLogistic": "estimators.logistic",
-    "PairRidgeCV": "model_selection.ridge_search",
+    "PairLogisticCV": "model_selection.searches",
+    "PairLogistic": "estimators.kernel_machines",
+    "PairRidgeCV": "model_selection.searches",
     "PairRidge": "estimators.ridge",
-    "PairSVCCV": "model_selection.classifier_searches",
-    "PairSVC": "estimators.svc",
-    "PairSVR": "estimators.svr",
+    "PairSVCCV": "model_selection.searches",
+    "PairSVC": "estimators.kernel_machines",
+    "PairSVR": "estimators.kernel_machines",
     "Pairs": "pairs.data",
     "TransductivePairSVC": "estimators.transductive",
     "load": "io.store",

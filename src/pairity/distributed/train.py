@@ -19,11 +19,9 @@ from pairity.distributed.cluster import compute_each, read_checkpoint, write_che
 from pairity.distributed.dataset import PairDataset, RunOptions
 from pairity.distributed.passes_on_workers import DaskEngine, load_chunk, make_chunk
 from pairity.distributed.survey import Survey, survey
-from pairity.estimators.logistic import PairLogistic
+from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.ridge import PairRidge
-from pairity.estimators.svc import PairSVC
-from pairity.estimators.svr import PairSVR
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project

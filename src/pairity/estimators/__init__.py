@@ -6,12 +6,10 @@ from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
+    from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.laplacian import LaplacianPairSVC
-    from pairity.estimators.logistic import PairLogistic
     from pairity.estimators.object_transformer import ObjectTransformer
     from pairity.estimators.ridge import PairRidge
-    from pairity.estimators.svc import PairSVC
-    from pairity.estimators.svr import PairSVR
     from pairity.estimators.transductive import TransductivePairSVC
     from pairity.estimators.transformer import PairNames
 
@@ -33,11 +31,11 @@ __getattr__, __dir__ = attach(
         "DerivedFeatures": "derived_features",
         "LaplacianPairSVC": "laplacian",
         "ObjectTransformer": "object_transformer",
-        "PairLogistic": "logistic",
+        "PairLogistic": "kernel_machines",
         "PairNames": "transformer",
         "PairRidge": "ridge",
-        "PairSVC": "svc",
-        "PairSVR": "svr",
+        "PairSVC": "kernel_machines",
+        "PairSVR": "kernel_machines",
         "TransductivePairSVC": "transductive",
     },
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.estimators.machine import PairClassifier, SupportVectorMachine
-from pairity.losses.loss import Vector
+from pairity.estimators.machine import PairClassifier, PenalisedMachine
 from pairity.operators.blockwise import operator_within
 from pairity.operators.manifold import DeformedOperator, full_laplacian, pair_laplacian
 from pairity.runtime.memory import megabytes_of
@@ -18,7 +16,7 @@ from pairity.runtime.validation import check_choice, check_count, check_not_nega
 from pairity.solvers.certificate import Certificate, certify
 from pairity.solvers.choices import SMO, Chunking, Solver
 from pairity.solvers.plan import solve
-from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, TrainingSet
+from pairity.solvers.problem import AnyProblem, Solution, SolverOptions, TrainingSet
 from pairity.solvers.smo import solve_smo
 from pairity.training.fit import HowToFit, fitted_of, lift, prepare, solved_and_certified
 from pairity.training.read import TrainingData
@@ -28,7 +26,7 @@ _MATRICES = 5.0
 
 
 @dataclass(eq=False, repr=False)
-class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
+class LaplacianPairSVC(PairClassifier, PenalisedMachine):
     """Support vector classifier of pairs with manifold regularisation (Belkin and Niyogi).
 
     Adds to the machine of :class:`~pairity.PairSVC` on the labelled pairs the penalty
@@ -98,15 +96,12 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
         how = self._how_to_fit(len(data))
         labelled = np.flatnonzero(~data.unlabelled)
         loss = self._recipe().of(data.targets[labelled], data.weights[labelled])
-        options = how.options_on_both_orders(data.parity)
-        self._refuse_too_many(len(data), 1 if options is None else 2)
+        on_both = how.options_on_both_orders(data.parity)
+        self._refuse_too_many(len(data), 1 if on_both is None else 2)
         # the penalty is on the function without its bias, and depends on the features' mean
         bias_is_free = float(self.manifold) == 0.0
         training = prepare(data, loss, self.kernel, how, bias_is_free=bias_is_free)
-        if options is None:
-            found = self._train(training, labelled, how)
-        else:
-            found = self._train_on_both_orders(training, labelled, options)
+        found = self._train(training, labelled, how, on_both)
         return self._keep(data, fitted_of(training, *found, full=how.full), how)
 
     def _refuse_too_many(self, n: int, orders: int) -> None:
@@ -119,49 +114,43 @@ class LaplacianPairSVC(PairClassifier, SupportVectorMachine):
             )
 
     def _train(
-        self, data: TrainingSet[Any], labelled: NDArray[np.intp], how: HowToFit
+        self,
+        data: TrainingSet[Any],
+        labelled: NDArray[np.intp],
+        how: HowToFit,
+        on_both: SolverOptions | None,
     ) -> tuple[Solution, Certificate]:
-        """Bend the kernel, solve on the labelled rows of J, spread over all rows."""
-        graph = data.pairs, data.parity, self.graph, int(self.n_neighbors)
+        """Bend the kernel, solve on the labelled rows of J, spread over all rows.
+
+        With options for both orders the same on I, whose iterates are averaged with their mirror
+        images, or free.
+        """
+        pairs, kernel, options = data.pairs, data.projected, on_both or how.options
+        if on_both is not None:
+            pairs, kernel = data.pairs.with_mirrored(), data.kernel
+            labelled = np.concatenate([labelled, labelled + len(data.pairs)])
+        laplacian = pair_laplacian if on_both is None else full_laplacian
+        links = laplacian(data.pairs, data.parity, self.graph, int(self.n_neighbors))
         # f_I' L_I f_I / |I| = f_J' L_J f_J / |J|
-        operator = DeformedOperator(
-            operator_within(data.projected, data.pairs, self._budget),
-            (float(self.manifold) / len(data.pairs)) * pair_laplacian(*graph),
-            labelled,
-        )
+        penalty = (float(self.manifold) / len(pairs)) * links
+        operator = DeformedOperator(operator_within(kernel, pairs, self._budget), penalty, labelled)
         problem = AnyProblem(operator, data.halved_loss, data.has_bias)
+        if on_both is not None and data.parity is not None:
+            problem = AnyProblem(operator, data.loss.with_mirrored(data.parity.sign), True)
+
+        def solve_once(problem: Any, options: SolverOptions, start: Any) -> Solution:
+            if on_both is not None:
+                return solve_smo(problem, options, start)
+            return solve(problem, how.solver, options, start)
+
+        # what the coefficients of the plain kernel lose in rounding counts
         solution, certificate = solved_and_certified(
             problem,
-            lambda problem, *rest: solve(problem, how.solver, *rest),
-            how.options,
-            certified=_certified(problem, how.options.tol),
+            solve_once,
+            options,
+            certified=lambda theta: certify(problem, theta, options.tol, operator.lost(theta)),
         )
         theta = operator.coefficients(solution.theta)
-        if how.full and data.parity is not None:
+        if on_both is None and how.full and data.parity is not None:
             theta = lift(theta, data.parity.sign)
         return replace(solution, theta=theta), certificate
-
-    def _train_on_both_orders(
-        self, data: TrainingSet[Any], labelled: NDArray[np.intp], options: SolverOptions
-    ) -> tuple[Solution, Certificate]:
-        """The same on I, with iterates that are averaged with their mirror images, or free."""
-        assert data.parity is not None
-        both, n = data.pairs.with_mirrored(), len(data.pairs)
-        graph = data.pairs, data.parity, self.graph, int(self.n_neighbors)
-        operator = DeformedOperator(
-            operator_within(data.kernel, both, self._budget),
-            (float(self.manifold) / len(both)) * full_laplacian(*graph),
-            np.concatenate([labelled, labelled + n]),
-        )
-        problem = AnyProblem(operator, data.loss.with_mirrored(data.parity.sign), True)
-        solution, certificate = solved_and_certified(
-            problem, solve_smo, options, certified=_certified(problem, options.tol)
-        )
-        return replace(solution, theta=operator.coefficients(solution.theta)), certificate
-
-
-def _certified(problem: Problem, tol: float) -> Callable[[Vector], Certificate]:
-    """Certificates that count what the coefficients of the plain kernel lose in rounding."""
-    operator = problem.operator
-    assert isinstance(operator, DeformedOperator)
-    return lambda theta: certify(problem, theta, tol, operator.lost(theta))

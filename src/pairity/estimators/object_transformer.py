@@ -12,17 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
-from pairity.estimators.transformer import (
-    PairNames,
-    PairTransformer,
-    object_numbers,
-    widths_of,
-)
+from pairity.estimators.transformer import PairNames, PairTransformer, object_numbers
 from pairity.pairs.data import ObjectTable, Pairs
 from pairity.pairs.distinct import distinct_rows
 from pairity.pairs.parity import Parity, impose
@@ -103,7 +96,7 @@ class ObjectTransformer(PairTransformer):
         self.symmetric_ = _fitted(self.symmetric, pairs.symmetric)
         self.antisymmetric_ = _fitted(self.antisymmetric, both)
         done = self._apply(pairs)
-        self._widths_out = widths_of(done)
+        self._widths_out = done.n_object_features, done.n_symmetric, done.n_antisymmetric
         lost = pairs.antisymmetric.any() and not done.antisymmetric.any()
         if self.antisymmetric is not None and lost:
             raise ValueError(
@@ -113,10 +106,7 @@ class ObjectTransformer(PairTransformer):
             )
         return self
 
-    def transform(self, X: Any) -> Pairs:
-        """The same pairs with transformed features, over a table of the objects in use."""
-        check_is_fitted(self)
-        pairs = self._read(X, reset=False)
+    def _transformed(self, pairs: Pairs) -> Pairs:
         if len(pairs):
             return self._apply(pairs)
         none, (objects, *group) = np.zeros(0, dtype=np.intp), self._widths_out
@@ -136,19 +126,10 @@ class ObjectTransformer(PairTransformer):
             antisymmetric = impose(Parity.ODD, *np.split(values, 2))
         return Pairs(objects, pairs.first, pairs.second, symmetric, antisymmetric, ids=pairs.ids)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of ``transform(pairs).to_rows()``.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the object, symmetric and antisymmetric features, or of the wide rows.
-        """
-        check_is_fitted(self)
-        names = PairNames.read(input_features, *self.feature_widths_)
+    def _names_out(self, names: PairNames) -> PairNames:
         given = names.objects, names.symmetric, names.antisymmetric
         fitted = self.transformer_, self.symmetric_, self.antisymmetric_
-        return PairNames(*map(_names_out, fitted, given, self._widths_out)).wide()
+        return PairNames(*map(_names_of_columns, fitted, given, self._widths_out))
 
 
 def _check_transformer(transformer: Any, role: str, width: int) -> None:
@@ -182,7 +163,7 @@ def _fitted(transformer: Any, table: Any) -> Any:
     return None if transformer is None else clone(transformer).fit(table)
 
 
-def _names_out(transformer: Any, names: tuple[str, ...], width: int) -> tuple[str, ...]:
+def _names_of_columns(transformer: Any, names: tuple[str, ...], width: int) -> tuple[str, ...]:
     if transformer is None:
         return names
     try:

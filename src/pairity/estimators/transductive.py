@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.estimators.machine import PairClassifier, SupportVectorMachine
+from pairity.estimators.machine import PairClassifier, PenalisedMachine
 from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
 from pairity.losses.piecewise import PiecewiseLinear, hinge
 from pairity.operators.blockwise import operator_within
@@ -29,7 +29,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class TransductivePairSVC(PairClassifier, SupportVectorMachine):
+class TransductivePairSVC(PairClassifier, PenalisedMachine):
     """Support vector classifier of pairs that also uses pairs without a label.
 
     Seeks a local minimum of (45): the machine of :class:`~pairity.PairSVC` with the labels of the

@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from pairity.pairs.data import Pairs
 from pairity.pairs.distinct import distinct_rows
-
-
-def widths_of(pairs: Pairs) -> tuple[int, int, int]:
-    """Numbers of object, symmetric and antisymmetric features."""
-    return pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
+from pairity.training.read import read_pairs
 
 
 class PairTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -35,19 +32,31 @@ class PairTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
                 f"got {type(X).__name__} for {type(self).__name__}; expected Pairs, whose table of"
                 " objects is transformed: use Pairs.from_rows(rows, n_symmetric, n_antisymmetric)."
             )
-        widths = widths_of(X)
-        if reset:
-            if not len(X):
-                raise ValueError("got 0 pairs; expected at least one to fit on.")
-            X.refuse_large()
-            self.feature_widths_ = widths
-            self.n_features_in_ = X.shape[1]
-        elif widths != self.feature_widths_:
-            raise ValueError(
-                f"got pairs with {widths} object, symmetric and antisymmetric features; expected"
-                f" {self.feature_widths_}, as in fit: pass the same columns."
-            )
-        return X
+        return read_pairs(self, X, reset=reset)
+
+    def transform(self, X: Any) -> Pairs:
+        """The same pairs with other features, over a table of the objects in use."""
+        check_is_fitted(self)
+        return self._transformed(self._read(X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of ``transform(pairs).to_rows()``.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the object, symmetric and antisymmetric features, or of the wide rows.
+        """
+        check_is_fitted(self)
+        return self._names_out(PairNames.read(input_features, *self.feature_widths_)).wide()
+
+    def _transformed(self, pairs: Pairs) -> Pairs:
+        """Pairs of the right widths, transformed."""
+        raise NotImplementedError
+
+    def _names_out(self, names: PairNames) -> PairNames:
+        """Names of the features after this, from those before it."""
+        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn: no plain arrays."""

@@ -14,7 +14,7 @@ from pairity.inspection.verdict import MirroredPairs, compare_mirrored, decide, 
 from pairity.kernels import Gaussian, Linear, Standardized
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.resolve import as_kernel
-from pairity.model_selection.splitters import PairKFold
+from pairity.model_selection.splitter import PairKFold
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_count

@@ -32,10 +32,10 @@ from pairity.io.values import is_scalar
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.landmarks import FeatureError
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
-from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.search import PairSearch
+from pairity.model_selection.searches import PairLogisticCV, PairSVCCV
 from pairity.pairs.data import Pairs
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.low_rank.function import LowRankModel

@@ -28,10 +28,10 @@ from pairity.kernels.classes import spread_sample
 from pairity.kernels.expansion import expand, parity_of
 from pairity.kernels.scaling import Scaling
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
-from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.held_out import parity_of as law_of
 from pairity.model_selection.search import PairSearch
+from pairity.model_selection.searches import PairLogisticCV, PairSVCCV
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.solvers.low_rank.design import Layout

@@ -23,10 +23,8 @@ _HOMES = {
         "pairity.kernels.nystroem": "Approximated",
         "pairity.kernels.scaling": "Scaling",
         "pairity.kernels.standardized": "OnRescaled Rescaled",
-        "pairity.estimators.svc": "PairSVC",
-        "pairity.estimators.svr": "PairSVR",
+        "pairity.estimators.kernel_machines": "PairLogistic PairSVC PairSVR",
         "pairity.estimators.ridge": "PairRidge",
-        "pairity.estimators.logistic": "PairLogistic",
         "pairity.estimators.transductive": "TransductivePairSVC",
         "pairity.estimators.laplacian": "LaplacianPairSVC",
         "pairity.estimators.derived_features": "DerivedFeatures",
@@ -34,10 +32,9 @@ _HOMES = {
         "pairity.model_selection": "ObjectKFold ObjectShuffleSplit PairKFold PairShuffleSplit Repeated"
         " TimeSplit",
         "pairity.model_selection.calibrated": "CalibratedPairClassifier PairDrawClassifier",
-        "pairity.model_selection.classifier_searches": "PairLogisticCV PairSVCCV",
+        "pairity.model_selection.searches": "PairLogisticCV PairRidgeCV PairSVCCV",
         "pairity.model_selection.combination": "Combination",
         "pairity.model_selection.curves": "DrawModel Isotonic Sigmoid",
-        "pairity.model_selection.ridge_search": "PairRidgeCV",
         "pairity.solvers.certificate": "Certificate",
         "pairity.solvers.choices": "Chunking ConjugateGradients Dense LowRank Newton SMO Spectral"
         " Splitting",

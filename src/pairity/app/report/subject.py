@@ -14,7 +14,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
 
 from pairity.app.report.report_data import ModelFacts
-from pairity.estimators.logistic import PairLogistic
+from pairity.estimators.kernel_machines import PairLogistic
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.unwrap import describe_layers, learner_of, machine_of
 from pairity.exceptions import ConvergenceWarning

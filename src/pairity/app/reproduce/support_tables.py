@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from pairity.app.reproduce.paper import COEFFICIENTS
 from pairity.datasets.scenarios import LabelledPairs, draw_rows, symmetry_of
-from pairity.estimators.svc import PairSVC
+from pairity.estimators.kernel_machines import PairSVC
 from pairity.kernels import Bilinear, Gaussian, Kernel, Linear, OrderInvariant, Polynomial
 from pairity.solvers import SMO
 
