@@ -11,8 +11,7 @@ import pytest
 from pairity import PairSVC, distributed
 from pairity.distributed import train, write_predictions
 from pairity.distributed.cluster import write_checkpoint
-from pairity.distributed.columns import Columns
-from pairity.distributed.parts import FramePart, parquet_parts, pin
+from pairity.distributed.parts import Columns, FramePart, parquet_parts, pin
 from pairity.distributed.passes_on_workers import load_chunk
 from pairity.distributed.survey import survey_part
 from pairity.exceptions import DataError

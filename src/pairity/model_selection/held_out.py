@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -76,63 +75,6 @@ def _weight_name(model: Any) -> str:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Decisions, each by a model of a fold that trained without the pair.
-
-    ``weights`` are shared: a pair that is held out k times has k decisions, each of which counts
-    1/k of it.
-    """
-
-    rows: Rows  # (k,)
-    decisions: Vector
-    folds: Rows
-    weights: Vector
-
-
-def decide_held_out(
-    splits: list[Split],
-    trainer: Trainer,
-    weights: Vector,
-    fit: Callable[[Trainer, Rows], Any],
-    decide: Callable[[Any, Pairs], Vector],
-) -> HeldOut:
-    """Fit on the training rows of each fold and decide about its held-out rows.
-
-    ``fit`` returns ``None`` for a fold that cannot be trained on; its pairs are left out.
-    """
-    decided: dict[int, tuple[Rows, Vector]] = {}
-    for number, (train, test) in enumerate(splits):
-        model = fit(trainer, np.asarray(train))
-        if model is not None:
-            rows = np.arange(len(weights))[test]
-            decided[number] = rows, decide(model, trainer.pairs[rows])
-    skipped = [str(number) for number in range(len(splits)) if number not in decided]
-    named = ", ".join(skipped)
-    if len(skipped) == len(splits):
-        raise ValueError(
-            f"got one class only in the training pairs of every fold ({named}); expected both:"
-            " use stratified folds, cv=PairKFold(5, stratify=True), or more pairs of the rare class."
-        )
-    if skipped:
-        warnings.warn(
-            f"fold {named} of {len(splits)} trains on one class only, so that its held-out pairs"
-            " are not calibrated on; stratified folds share out the rare class:"
-            " cv=PairKFold(5, stratify=True).",
-            CalibrationWarning,
-            stacklevel=levels_to_the_caller(),
-        )
-    held_out = [rows for rows, _ in decided.values()]
-    every_row = np.concatenate(held_out)
-    shares = np.concatenate(shared_weights(np.ones(len(weights)), held_out))
-    return HeldOut(
-        every_row,
-        np.concatenate([decisions for _, decisions in decided.values()]),
-        np.repeat(np.array(list(decided), dtype=np.intp), [len(rows) for rows in held_out]),
-        weights[every_row] * shares,
-    )
-
-
 class HeldOutCalibration(TakesSparseRows):
     """Base of what wraps an estimator of pairs: clones on folds, the estimator on all pairs.
 
@@ -198,23 +140,51 @@ class HeldOutCalibration(TakesSparseRows):
         self._check_parameters()
         pairs = read_pairs(self, X, reset=True)
         targets, outcomes = self._read_targets(y, pairs)
-        held = self._hold_out(pairs, targets, sample_weight, groups)
-        self._keep_curve(held.decisions, outcomes[self.calibration_rows_], held.weights)
-        return self
-
-    def _hold_out(self, pairs: Pairs, targets: NDArray[Any], weights: Any, groups: Any) -> HeldOut:
-        """Decide about rows that count, by folds; keep the decisions and the fitted estimator."""
-        every_weight = read_weights(weights, len(pairs))
+        every_weight = read_weights(sample_weight, len(pairs))
         counted = np.flatnonzero(every_weight > 0.0)
         groups = None if groups is None else np.asarray(groups)
         given = GivenRows(pairs[counted], targets[counted], groups, counted, len(pairs))
-        kept = every_weight[counted]
-        known = None if weights is None else kept
+        known = None if sample_weight is None else every_weight[counted]
         trainer = Trainer(self._prototype(), given.pairs, given.targets, known)
         splits = read_splits(self.cv, given, stratify=parity_of(self) is not Parity.ODD)
-        held = decide_held_out(splits, trainer, kept, self._fit_rows, self._decisions)
-        self.calibration_rows_, self.calibration_folds_ = counted[held.rows], held.folds
-        self.calibration_decisions_ = held.decisions
-        self.calibration_pairs_ = given.pairs[held.rows]
+        rows, shares = self._decide_held_out(splits, trainer)
+        self.calibration_rows_, self.calibration_pairs_ = counted[rows], given.pairs[rows]
         self.estimator_ = self._fit_rows(trainer, np.arange(len(counted)))
-        return held
+        weights = every_weight[self.calibration_rows_] * shares
+        self._keep_curve(self.calibration_decisions_, outcomes[self.calibration_rows_], weights)
+        return self
+
+    def _decide_held_out(self, splits: list[Split], trainer: Trainer) -> tuple[Rows, Vector]:
+        """Fit on the training rows of each fold and decide about its held-out rows.
+
+        Returns these rows and their shares: one that is held out k times has k decisions, each of
+        which counts 1/k of it.  Folds that cannot be trained on are left out.
+        """
+        decided: dict[int, tuple[Rows, Vector]] = {}
+        for number, (train, test) in enumerate(splits):
+            model = self._fit_rows(trainer, np.asarray(train))
+            if model is not None:
+                rows = np.arange(len(trainer.pairs))[test]
+                decided[number] = rows, self._decisions(model, trainer.pairs[rows])
+        skipped = [str(number) for number in range(len(splits)) if number not in decided]
+        named = ", ".join(skipped)
+        if len(skipped) == len(splits):
+            raise ValueError(
+                f"got one class only in the training pairs of every fold ({named}); expected both:"
+                " use stratified folds, cv=PairKFold(5, stratify=True), or more pairs of the rare"
+                " class."
+            )
+        if skipped:
+            warnings.warn(
+                f"fold {named} of {len(splits)} trains on one class only, so that its held-out pairs"
+                " are not calibrated on; stratified folds share out the rare class:"
+                " cv=PairKFold(5, stratify=True).",
+                CalibrationWarning,
+                stacklevel=levels_to_the_caller(),
+            )
+        held_out = [rows for rows, _ in decided.values()]
+        sizes = [len(rows) for rows in held_out]
+        self.calibration_folds_ = np.repeat(np.array(list(decided), dtype=np.intp), sizes)
+        self.calibration_decisions_ = np.concatenate([values for _, values in decided.values()])
+        shares = shared_weights(np.ones(len(trainer.pairs)), held_out)
+        return np.concatenate(held_out), np.concatenate(shares)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable as Function
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -11,10 +12,16 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from pairity.estimators.machine import PairMachine, TakesSparseRows
+from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
+from pairity.exceptions import CalibrationWarning, levels_to_the_caller
 from pairity.kernels.resolve import as_kernel
 from pairity.model_selection.combination import Combination, choose_combination
-from pairity.model_selection.curves import Criterion
+from pairity.model_selection.curves import (
+    Criterion,
+    CrossEntropy,
+    fit_sigmoid,
+    smoothed_targets,
+)
 from pairity.model_selection.folds import (
     HeldOutPath,
     TrainingFolds,
@@ -281,6 +288,45 @@ class PairSearch(TakesSparseRows):
     objective_ = _of_the_kept("objective_", "Optimal value of the dual of the model kept.")
     certificate_ = _of_the_kept("certificate_", "Certificate of the model that was kept.")
     n_iter_ = _of_the_kept("n_iter_", "Steps of the fit that was kept.")
+
+
+@dataclass(eq=False, repr=False)
+class ClassifierSearch(TwoProbabilities, PairSearch):
+    """Two labels: scores, decisions, probabilities."""
+
+    _: KW_ONLY
+    Cs: Any = 7
+    scoring: str = "log_loss"
+    class_weight: Any = None
+    tie_label: Any = None
+
+    _criterion_type: ClassVar[type[Criterion]] = CrossEntropy
+    _passed_on: ClassVar[tuple[str, ...]] = (*PairSearch._passed_on, "class_weight", "tie_label")
+
+    def _calibrate(self) -> None:
+        """The sigmoid of greatest likelihood for the held-out decisions of the choice."""
+        parity = SYMMETRIES[self.symmetry]
+        signs, weights = self._held_out
+        targets = smoothed_targets(signs, weights, parity)
+        sigmoid = fit_sigmoid(self.held_out_decisions_, targets, weights, parity)
+        self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
+        if sigmoid.is_flat:
+            self.slope_, self.offset_ = 1.0, 0.0  # the decisions as they are, and a word about it
+            warnings.warn(
+                "the decisions about held-out pairs do not grow with their labels, so that nothing"
+                " was learnt that carries over and probabilities mean little: more pairs, other"
+                " features, or cv=... for another setting may help.",
+                CalibrationWarning,
+                stacklevel=levels_to_the_caller(),
+            )
+
+    def decision_function(self, X: Any) -> Vector:
+        """Log-odds of ``classes_[1]``, ``slope f + offset`` with f of ``best_estimator_``.
+
+        The sigmoid was fitted to held-out decisions.  Swapped pairs have equal ones, or exact
+        opposites.
+        """
+        return self.slope_ * self._kept().decision_function(X) + self.offset_
 
 
 def _is_auto(kernel: Any) -> bool:

@@ -2,68 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
 from pairity.estimators.kernel_machines import PairLogistic, PairSVC
-from pairity.estimators.machine import PairMachine, TwoProbabilities
+from pairity.estimators.machine import PairMachine
 from pairity.estimators.ridge import PairRidge
-from pairity.exceptions import CalibrationWarning, levels_to_the_caller
-from pairity.model_selection.curves import (
-    Criterion,
-    CrossEntropy,
-    SquaredError,
-    fit_sigmoid,
-    smoothed_targets,
-)
-from pairity.model_selection.search import PairSearch
-from pairity.pairs.parity import SYMMETRIES
-
-Vector = NDArray[np.float64]
-
-
-@dataclass(eq=False, repr=False)
-class ClassifierSearch(TwoProbabilities, PairSearch):
-    """Two labels: scores, decisions, probabilities."""
-
-    _: KW_ONLY
-    Cs: Any = 7
-    scoring: str = "log_loss"
-    class_weight: Any = None
-    tie_label: Any = None
-
-    _criterion_type: ClassVar[type[Criterion]] = CrossEntropy
-    _passed_on: ClassVar[tuple[str, ...]] = (*PairSearch._passed_on, "class_weight", "tie_label")
-
-    def _calibrate(self) -> None:
-        """The sigmoid of greatest likelihood for the held-out decisions of the choice."""
-        parity = SYMMETRIES[self.symmetry]
-        signs, weights = self._held_out
-        targets = smoothed_targets(signs, weights, parity)
-        sigmoid = fit_sigmoid(self.held_out_decisions_, targets, weights, parity)
-        self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
-        if sigmoid.is_flat:
-            self.slope_, self.offset_ = 1.0, 0.0  # the decisions as they are, and a word about it
-            warnings.warn(
-                "the decisions about held-out pairs do not grow with their labels, so that nothing"
-                " was learnt that carries over and probabilities mean little: more pairs, other"
-                " features, or cv=... for another setting may help.",
-                CalibrationWarning,
-                stacklevel=levels_to_the_caller(),
-            )
-
-    def decision_function(self, X: Any) -> Vector:
-        """Log-odds of ``classes_[1]``, ``slope f + offset`` with f of ``best_estimator_``.
-
-        The sigmoid was fitted to held-out decisions.  Swapped pairs have equal ones, or exact
-        opposites.
-        """
-        return self.slope_ * self._kept().decision_function(X) + self.offset_
+from pairity.model_selection.curves import Criterion, SquaredError, Vector
+from pairity.model_selection.search import ClassifierSearch, PairSearch
 
 
 @dataclass(eq=False, repr=False)
@@ -123,8 +71,7 @@ class PairSVCCV(ClassifierSearch):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pairity import Pairs, PairSVCCV
+    >>>     >>> from pairity import Pairs, PairSVCCV
     >>> objects = np.random.default_rng(0).normal(size=(20, 2))
     >>> pairs = Pairs.complete(objects)
     >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
@@ -148,8 +95,7 @@ class PairLogisticCV(ClassifierSearch):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pairity import PairLogisticCV, Pairs
+    >>>     >>> from pairity import PairLogisticCV, Pairs
     >>> objects = np.random.default_rng(0).normal(size=(20, 2))
     >>> pairs = Pairs.complete(objects)
     >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
@@ -192,8 +138,7 @@ class PairRidgeCV(RegressorMixin, PairSearch):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from pairity import PairRidgeCV, Pairs
+    >>>     >>> from pairity import PairRidgeCV, Pairs
     >>> objects = np.random.default_rng(0).normal(size=(20, 2))
     >>> pairs = Pairs.complete(objects)
     >>> y = objects[pairs.first, 0] - objects[pairs.second, 0]
