@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.laplacian import LaplacianPairSVC
-    from pairity.estimators.object_transformer import ObjectTransformer
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.transductive import TransductivePairSVC
+    from pairity.estimators.transformers import ObjectTransformer
     from pairity.inspection.which_symmetry import parity_report
     from pairity.io.store import load, save
     from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
@@ -50,7 +50,7 @@ _HOMES = {
     "CalibratedPairClassifier": "model_selection.calibrated",
     "DerivedFeatures": "estimators.derived_features",
     "LaplacianPairSVC": "estimators.laplacian",
-    "ObjectTransformer": "estimators.object_transformer",
+    "ObjectTransformer": "estimators.transformers",
     "PairDrawClassifier": "model_selection.calibrated",
     "PairLogisticCV": "model_selection.searches",
     "PairLogistic": "estimators.kernel_machines",

@@ -8,10 +8,9 @@ if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.laplacian import LaplacianPairSVC
-    from pairity.estimators.object_transformer import ObjectTransformer
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.transductive import TransductivePairSVC
-    from pairity.estimators.transformer import PairNames
+    from pairity.estimators.transformers import ObjectTransformer, PairNames
 
 __all__ = [
     "DerivedFeatures",
@@ -30,9 +29,9 @@ __getattr__, __dir__ = attach(
     {
         "DerivedFeatures": "derived_features",
         "LaplacianPairSVC": "laplacian",
-        "ObjectTransformer": "object_transformer",
+        "ObjectTransformer": "transformers",
         "PairLogistic": "kernel_machines",
-        "PairNames": "transformer",
+        "PairNames": "transformers",
         "PairRidge": "ridge",
         "PairSVC": "kernel_machines",
         "PairSVR": "kernel_machines",

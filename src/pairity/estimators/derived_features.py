@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pairity.estimators.transformer import PairNames, PairTransformer
+from pairity.estimators.transformers import PairNames, PairTransformer
 from pairity.pairs.data import Pairs
 from pairity.pairs.derived import check_parts, common_parity, derived_features, derived_names
 from pairity.pairs.parity import Parity

@@ -23,9 +23,9 @@ from sklearn.model_selection import BaseCrossValidator
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine, TwoLabels
-from pairity.estimators.object_transformer import ObjectTransformer
 from pairity.estimators.ridge import PairRidge
 from pairity.estimators.transductive import TransductivePairSVC
+from pairity.estimators.transformers import ObjectTransformer
 from pairity.exceptions import ModelFileError
 from pairity.io.registry import is_own, name_of
 from pairity.io.values import is_scalar

@@ -19,8 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine
-from pairity.estimators.object_transformer import ObjectTransformer
-from pairity.estimators.transformer import PairTransformer
+from pairity.estimators.transformers import ObjectTransformer, PairTransformer
 from pairity.exceptions import KernelError, ModelFileError, gist
 from pairity.io.fitted_state import check_values, is_fitted, parts_of
 from pairity.io.registry import is_own

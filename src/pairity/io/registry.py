@@ -28,7 +28,7 @@ _HOMES = {
         "pairity.estimators.transductive": "TransductivePairSVC",
         "pairity.estimators.laplacian": "LaplacianPairSVC",
         "pairity.estimators.derived_features": "DerivedFeatures",
-        "pairity.estimators.object_transformer": "ObjectTransformer",
+        "pairity.estimators.transformers": "ObjectTransformer",
         "pairity.model_selection": "ObjectKFold ObjectShuffleSplit PairKFold PairShuffleSplit Repeated"
         " TimeSplit",
         "pairity.model_selection.calibrated": "CalibratedPairClassifier PairDrawClassifier",
