@@ -14,9 +14,8 @@ from pairity.runtime.lazy import attach
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
-    from pairity.estimators.laplacian import LaplacianPairSVC
     from pairity.estimators.ridge import PairRidge
-    from pairity.estimators.transductive import TransductivePairSVC
+    from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
     from pairity.estimators.transformers import ObjectTransformer
     from pairity.inspection.which_symmetry import parity_report
     from pairity.io.store import load, save
@@ -49,7 +48,7 @@ __all__ = [
 _HOMES = {
     "CalibratedPairClassifier": "model_selection.calibrated",
     "DerivedFeatures": "estimators.derived_features",
-    "LaplacianPairSVC": "estimators.laplacian",
+    "LaplacianPairSVC": "estimators.semi_supervised",
     "ObjectTransformer": "estimators.transformers",
     "PairDrawClassifier": "model_selection.calibrated",
     "PairLogisticCV": "model_selection.searches",
@@ -60,7 +59,7 @@ _HOMES = {
     "PairSVC": "estimators.kernel_machines",
     "PairSVR": "estimators.kernel_machines",
     "Pairs": "pairs.data",
-    "TransductivePairSVC": "estimators.transductive",
+    "TransductivePairSVC": "estimators.semi_supervised",
     "load": "io.store",
     "parity_report": "inspection.which_symmetry",
     "save": "io.store",

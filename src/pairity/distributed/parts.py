@@ -247,6 +247,20 @@ class Encoded:
         ends = self.first.astype(np.intp), self.second.astype(np.intp)
         return Pairs._trusted(objects, *ends, self.symmetric, self.antisymmetric, ids)
 
+    def some(self, n_rows: int) -> Encoded:
+        """At most so many rows, evenly spread."""
+        n = len(self.first)
+        rows = np.linspace(0, n - 1, min(n, n_rows)).astype(np.intp)
+        return Encoded(
+            self.place,
+            self.first[rows],
+            self.second[rows],
+            self.symmetric[rows],
+            self.antisymmetric[rows],
+            None if self.target is None else self.target.iloc[rows],
+            None if self.weight is None else self.weight[rows],
+        )
+
     def checksum(self) -> str:
         """The same for the same pairs in the same order, wherever and whenever they are read."""
         from pandas.util import hash_pandas_object

@@ -7,9 +7,8 @@ from pairity.runtime.lazy import attach
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
-    from pairity.estimators.laplacian import LaplacianPairSVC
     from pairity.estimators.ridge import PairRidge
-    from pairity.estimators.transductive import TransductivePairSVC
+    from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
     from pairity.estimators.transformers import ObjectTransformer, PairNames
 
 __all__ = [
@@ -28,13 +27,13 @@ __getattr__, __dir__ = attach(
     __name__,
     {
         "DerivedFeatures": "derived_features",
-        "LaplacianPairSVC": "laplacian",
+        "LaplacianPairSVC": "semi_supervised",
         "ObjectTransformer": "transformers",
         "PairLogistic": "kernel_machines",
         "PairNames": "transformers",
         "PairRidge": "ridge",
         "PairSVC": "kernel_machines",
         "PairSVR": "kernel_machines",
-        "TransductivePairSVC": "transductive",
+        "TransductivePairSVC": "semi_supervised",
     },
 )

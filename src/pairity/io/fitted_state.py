@@ -24,7 +24,7 @@ from sklearn.model_selection import BaseCrossValidator
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine, TwoLabels
 from pairity.estimators.ridge import PairRidge
-from pairity.estimators.transductive import TransductivePairSVC
+from pairity.estimators.semi_supervised import TransductivePairSVC
 from pairity.estimators.transformers import ObjectTransformer
 from pairity.exceptions import ModelFileError
 from pairity.io.registry import is_own, name_of

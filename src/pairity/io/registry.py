@@ -25,8 +25,7 @@ _HOMES = {
         "pairity.kernels.standardized": "OnRescaled Rescaled",
         "pairity.estimators.kernel_machines": "PairLogistic PairSVC PairSVR",
         "pairity.estimators.ridge": "PairRidge",
-        "pairity.estimators.transductive": "TransductivePairSVC",
-        "pairity.estimators.laplacian": "LaplacianPairSVC",
+        "pairity.estimators.semi_supervised": "LaplacianPairSVC TransductivePairSVC",
         "pairity.estimators.derived_features": "DerivedFeatures",
         "pairity.estimators.transformers": "ObjectTransformer",
         "pairity.model_selection": "ObjectKFold ObjectShuffleSplit PairKFold PairShuffleSplit Repeated"
