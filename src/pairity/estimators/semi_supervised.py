@@ -134,18 +134,22 @@ class LaplacianPairSVC(PairClassifier, PenalisedMachine):
         With options for both orders the same on I, whose iterates are averaged with their mirror
         images, or free.
         """
-        pairs, kernel, options = data.pairs, data.projected, on_both or how.options
-        if on_both is not None:
-            pairs, kernel = data.pairs.with_mirrored(), data.kernel
+        pairs, kernel, laplacian, options = data.pairs, data.projected, pair_laplacian, how.options
+        loss, has_bias = data.halved_loss, data.has_bias
+        if on_both is not None and data.parity is not None:  # rows, then their mirror images
+            pairs, kernel, laplacian, options = (
+                pairs.with_mirrored(),
+                data.kernel,
+                full_laplacian,
+                on_both,
+            )
+            loss, has_bias = data.loss.with_mirrored(data.parity.sign), True
             labelled = np.concatenate([labelled, labelled + len(data.pairs)])
-        laplacian = pair_laplacian if on_both is None else full_laplacian
         links = laplacian(data.pairs, data.parity, self.graph, int(self.n_neighbors))
         # f_I' L_I f_I / |I| = f_J' L_J f_J / |J|
         penalty = (float(self.manifold) / len(pairs)) * links
         operator = DeformedOperator(operator_within(kernel, pairs, self._budget), penalty, labelled)
-        problem = AnyProblem(operator, data.halved_loss, data.has_bias)
-        if on_both is not None and data.parity is not None:
-            problem = AnyProblem(operator, data.loss.with_mirrored(data.parity.sign), True)
+        problem = AnyProblem(operator, loss, has_bias)
 
         def solve_once(problem: Any, options: SolverOptions, start: Any) -> Solution:
             if on_both is not None:

@@ -27,6 +27,7 @@ from pairity.pairs.orientation import Orientation
 from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.memory import Budget, give_back
+from pairity.runtime.progress import Steps
 from pairity.runtime.threads import get_thread_count, run_together
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.plan import Solve, path_of
@@ -267,6 +268,38 @@ class HeldOutPath:
 
     decisions: list[list[Vector]]  # of each strength and fold, one for each held-out row
     seconds: Vector  # (strengths, folds)
+
+
+@dataclass
+class Patience:
+    """Ends a path after so many strengths in a row that are clearly worse than the best one.
+
+    Clearly: by more than a standard error over the folds.  Strong penalties take most of the time
+    of a path, and where noise sets in they are never the choice.
+    """
+
+    score: Callable[[list[Vector]], Vector]
+    patience: int | None
+    steps: Steps | None
+    best: float = -np.inf
+    error: float = 0.0
+    worse: int = 0
+
+    def __call__(self, decisions: list[Vector]) -> bool:
+        """Whether the decisions of one strength more, fold by fold, are enough."""
+        if self.steps is not None:
+            for _ in decisions:
+                self.steps()
+        if self.patience is None:
+            return False
+        values = self.score(decisions)
+        score = np.nan if np.isnan(values).all() else float(np.nanmean(values))
+        if score > self.best:
+            self.best, self.worse = score, 0
+            self.error = float(np.nanstd(values)) / np.sqrt(len(decisions))
+        elif score < self.best - self.error:
+            self.worse += 1
+        return self.worse >= self.patience
 
 
 def held_out_path(

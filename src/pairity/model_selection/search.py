@@ -24,6 +24,7 @@ from pairity.model_selection.curves import (
 )
 from pairity.model_selection.folds import (
     HeldOutPath,
+    Patience,
     TrainingFolds,
     Vector,
     held_out_path,
@@ -41,8 +42,9 @@ from pairity.training.read import hand_on, read
 _ALL_BUT = 0.1
 
 
-def _of_the_kept(name: str, meaning: str) -> property:
+def _of_the_kept(name: str) -> property:
     """An attribute of the model that was kept."""
+    meaning = f"``{name}`` of the model that was kept."
     return property(lambda search: getattr(search._kept(), name), doc=meaning)
 
 
@@ -210,12 +212,11 @@ class PairSearch(TakesSparseRows):
                 max_iter=100_000 + 100 * len(folds.data),
                 tol=float(self.path_tol),
                 rough=True,
-                callback=None,
                 report=None,
                 say=None,
             )
             score = partial(self._scorer(folds), self.scoring)
-            enough = _Patience(score, self.patience, steps)
+            enough = Patience(score, self.patience, steps)
             paths.append(held_out_path(data, folds.splits, factors, options, solve_roughly, enough))
         return paths
 
@@ -281,13 +282,20 @@ class PairSearch(TakesSparseRows):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
 
-    support_ = _of_the_kept("support_", "Rows with nonzero dual variables of the model kept.")
-    support_pairs_ = _of_the_kept("support_pairs_", "The support pairs of the model kept.")
-    dual_coef_ = _of_the_kept("dual_coef_", "Coefficients of the support rows of the model kept.")
-    intercept_ = _of_the_kept("intercept_", "Bias; exactly 0.0 in the antisymmetric case.")
-    objective_ = _of_the_kept("objective_", "Optimal value of the dual of the model kept.")
-    certificate_ = _of_the_kept("certificate_", "Certificate of the model that was kept.")
-    n_iter_ = _of_the_kept("n_iter_", "Steps of the fit that was kept.")
+    support_ = _of_the_kept("support_")
+    """Rows with nonzero dual variables of the model that was kept."""
+    support_pairs_ = _of_the_kept("support_pairs_")
+    """The support pairs of the model that was kept."""
+    dual_coef_ = _of_the_kept("dual_coef_")
+    """Coefficients of the support rows of the model that was kept."""
+    intercept_ = _of_the_kept("intercept_")
+    """Bias; exactly 0.0 in the antisymmetric case."""
+    objective_ = _of_the_kept("objective_")
+    """Optimal value of the dual of the model that was kept."""
+    certificate_ = _of_the_kept("certificate_")
+    """Certificate of the model that was kept."""
+    n_iter_ = _of_the_kept("n_iter_")
+    """Steps of the fit that was kept."""
 
 
 @dataclass(eq=False, repr=False)
@@ -362,34 +370,3 @@ def _results_table(
         "mean_fit_time": seconds.mean(axis=1),
         "std_fit_time": seconds.std(axis=1),
     }
-
-
-@dataclass
-class _Patience:
-    """Ends a path after so many strengths in a row that are clearly worse than the best one.
-
-    Clearly: by more than a standard error over the folds.  Strong penalties take most of the time
-    of a path, and where noise sets in they are never the choice.
-    """
-
-    score: Function[[list[Vector]], Vector]
-    patience: int | None
-    steps: Steps | None
-    best: float = -np.inf
-    error: float = 0.0
-    worse: int = 0
-
-    def __call__(self, decisions: list[Vector]) -> bool:
-        if self.steps is not None:
-            for _ in decisions:
-                self.steps()
-        if self.patience is None:
-            return False
-        values = self.score(decisions)
-        score = float(_means(values[np.newaxis])[0])
-        if score > self.best:
-            self.best, self.worse = score, 0
-            self.error = float(np.nanstd(values)) / np.sqrt(len(decisions))
-        elif score < self.best - self.error:
-            self.worse += 1
-        return self.worse >= self.patience
