@@ -71,7 +71,8 @@ class PairSVCCV(ClassifierSearch):
 
     Examples
     --------
-    >>>     >>> from pairity import Pairs, PairSVCCV
+    >>> import numpy as np
+    >>> from pairity import Pairs, PairSVCCV
     >>> objects = np.random.default_rng(0).normal(size=(20, 2))
     >>> pairs = Pairs.complete(objects)
     >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
@@ -95,7 +96,8 @@ class PairLogisticCV(ClassifierSearch):
 
     Examples
     --------
-    >>>     >>> from pairity import PairLogisticCV, Pairs
+    >>> import numpy as np
+    >>> from pairity import PairLogisticCV, Pairs
     >>> objects = np.random.default_rng(0).normal(size=(20, 2))
     >>> pairs = Pairs.complete(objects)
     >>> y = np.where(objects[pairs.first, 0] > objects[pairs.second, 0], 1, -1)
@@ -138,7 +140,8 @@ class PairRidgeCV(RegressorMixin, PairSearch):
 
     Examples
     --------
-    >>>     >>> from pairity import PairRidgeCV, Pairs
+    >>> import numpy as np
+    >>> from pairity import PairRidgeCV, Pairs
     >>> objects = np.random.default_rng(0).normal(size=(20, 2))
     >>> pairs = Pairs.complete(objects)
     >>> y = objects[pairs.first, 0] - objects[pairs.second, 0]
