@@ -27,7 +27,7 @@ def test_examples(name):
 def test_there_are_examples():
     written = [
         example
-        for name in ("pairity.pairs", "pairity.estimators.svc", "pairity.testing")
+        for name in ("pairity.pairs", "pairity.estimators.kernel_machines", "pairity.testing")
         for test in doctest.DocTestFinder().find(importlib.import_module(name))
         for example in test.examples
     ]

@@ -18,7 +18,7 @@ from pairity.inspection import rank_objects
 from pairity.kernels import Additive, Gaussian, Linear, MetricLearning, Product
 from pairity.losses import hinge
 from pairity.model_selection import search
-from pairity.model_selection.families import kernel_columns, plan_landmarks
+from pairity.model_selection.landmark_ridge import kernel_columns, plan_landmarks
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.restricted import Resident
@@ -87,7 +87,7 @@ def test_a_search_gives_back_what_each_stage_freed(monkeypatch):
     """Between the choice of a kernel, the folds and the fit that is kept."""
     calls = []
     monkeypatch.setattr(search, "give_back", lambda: calls.append("search"))
-    path = "pairity.model_selection.held_out_path.give_back"
+    path = "pairity.model_selection.folds.give_back"
     monkeypatch.setattr(path, lambda: calls.append("path"))
     pairs = cases.distinct_pairs(3, n=40, m=30)
     PairRidgeCV("symmetric", alphas=2, cv=2).fit(pairs, np.arange(40.0))
@@ -186,8 +186,8 @@ def test_columns_through_some_objects(monkeypatch):
     pairs = cases.distinct_pairs(3, n=40, m=30)
     basis = pairs[:9].without_unused_objects()
     plain = kernel_columns(SUM, pairs, basis, 2.0, np.float64)
-    monkeypatch.setattr("pairity.model_selection.families._FEW_MEGABYTES", 0.0)
-    monkeypatch.setattr("pairity.model_selection.families._PAIRS_AT_A_TIME", 7)
+    monkeypatch.setattr("pairity.model_selection.landmark_ridge._FEW_MEGABYTES", 0.0)
+    monkeypatch.setattr("pairity.model_selection.landmark_ridge._PAIRS_AT_A_TIME", 7)
     parts = kernel_columns(SUM, pairs, basis, 2.0, np.float32)
     np.testing.assert_allclose(parts, plain, atol=1e-6)
     expected = 2.0 * PairOperator(SUM, pairs).block(slice(None), slice(None))[:, :9]

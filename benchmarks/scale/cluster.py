@@ -16,8 +16,7 @@ import psutil
 from benchmarks.scale.data import Tournament
 from pairity import Pairs, PairSVC, distributed
 from pairity.distributed import PairDataset, write_predictions
-from pairity.distributed.survey import survey
-from pairity.distributed.train import Job, assemble
+from pairity.distributed.train import Job, assemble, survey
 from pairity.kernels import Gaussian, Nystroem, Product
 from pairity.losses.loss import LossRecipe
 from pairity.pairs.parity import Parity

@@ -20,8 +20,8 @@ from experiments.quality.task import Task
 from experiments.quality.tasks import load_tasks
 from pairity.kernels.standardized import Scaling
 from pairity.model_selection.combination import choose_combination, fit_families
+from pairity.model_selection.curves import CrossEntropy
 from pairity.model_selection.landmark_ridge import LandmarkRidge
-from pairity.model_selection.scoring import CrossEntropy
 from pairity.pairs.parity import SYMMETRIES, Parity
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

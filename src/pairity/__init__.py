@@ -13,18 +13,14 @@ from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
-    from pairity.estimators.laplacian import LaplacianPairSVC
-    from pairity.estimators.logistic import PairLogistic
-    from pairity.estimators.object_transformer import ObjectTransformer
+    from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.ridge import PairRidge
-    from pairity.estimators.svc import PairSVC
-    from pairity.estimators.svr import PairSVR
-    from pairity.estimators.transductive import TransductivePairSVC
+    from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
+    from pairity.estimators.transformers import ObjectTransformer
     from pairity.inspection.which_symmetry import parity_report
     from pairity.io.store import load, save
     from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
-    from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
-    from pairity.model_selection.ridge_search import PairRidgeCV
+    from pairity.model_selection.searches import PairLogisticCV, PairRidgeCV, PairSVCCV
     from pairity.pairs.data import Pairs
 
 __all__ = [
@@ -52,18 +48,18 @@ __all__ = [
 _HOMES = {
     "CalibratedPairClassifier": "model_selection.calibrated",
     "DerivedFeatures": "estimators.derived_features",
-    "LaplacianPairSVC": "estimators.laplacian",
-    "ObjectTransformer": "estimators.object_transformer",
+    "LaplacianPairSVC": "estimators.semi_supervised",
+    "ObjectTransformer": "estimators.transformers",
     "PairDrawClassifier": "model_selection.calibrated",
-    "PairLogisticCV": "model_selection.classifier_searches",
-    "PairLogistic": "estimators.logistic",
-    "PairRidgeCV": "model_selection.ridge_search",
+    "PairLogisticCV": "model_selection.searches",
+    "PairLogistic": "estimators.kernel_machines",
+    "PairRidgeCV": "model_selection.searches",
     "PairRidge": "estimators.ridge",
-    "PairSVCCV": "model_selection.classifier_searches",
-    "PairSVC": "estimators.svc",
-    "PairSVR": "estimators.svr",
+    "PairSVCCV": "model_selection.searches",
+    "PairSVC": "estimators.kernel_machines",
+    "PairSVR": "estimators.kernel_machines",
     "Pairs": "pairs.data",
-    "TransductivePairSVC": "estimators.transductive",
+    "TransductivePairSVC": "estimators.semi_supervised",
     "load": "io.store",
     "parity_report": "inspection.which_symmetry",
     "save": "io.store",

@@ -30,7 +30,7 @@ FIT = [
 #: Tells when the fit begins, and goes on until something ends it.
 ENDLESS = """
 import sys, time
-import pairity.estimators.svc as svc
+import pairity.estimators.kernel_machines as svc
 def fit(*arguments):
     print("fitting", flush=True)
     while True:
@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_moved_leaves_the_old_one(tmp_path):
 
 def test_a_swallowed_interrupt_counts_when_outputs_are_put_in_place(place, monkeypatch):
     """Some library catches everything: what the command makes is not put in place."""
-    import pairity.estimators.svc as svc
+    import pairity.estimators.kernel_machines as svc
 
     fit = svc.PairSVC.fit
 

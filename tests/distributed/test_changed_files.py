@@ -11,10 +11,9 @@ import pytest
 from pairity import PairSVC, distributed
 from pairity.distributed import train, write_predictions
 from pairity.distributed.cluster import write_checkpoint
-from pairity.distributed.columns import Columns
-from pairity.distributed.parts import FramePart, parquet_parts, pin
+from pairity.distributed.parts import Columns, FramePart, parquet_parts, pin
 from pairity.distributed.passes_on_workers import load_chunk
-from pairity.distributed.survey import survey_part
+from pairity.distributed.train import survey_part
 from pairity.exceptions import DataError
 from pairity.kernels import Gaussian, Linear, Nystroem, Product
 from pairity.losses.loss import LossRecipe

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairity.distributed.columns import Columns, encode, ids_of
-from pairity.distributed.parts import FramePart, ParquetPart, find_files, parquet_parts, pin
+from pairity.distributed.parts import (
+    Columns,
+    FramePart,
+    ParquetPart,
+    encode,
+    find_files,
+    ids_of,
+    parquet_parts,
+    pin,
+)
 from pairity.exceptions import DataError
 
 

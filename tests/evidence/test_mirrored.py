@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairity import Pairs
-from pairity.inspection.verdict import compare_mirrored, match_orders, read_targets
+from pairity.inspection.comparison import compare_mirrored, match_orders, read_targets
 from pairity.pairs.same_objects import ends_of
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.distributed.cluster import client_for, compute_each
-from pairity.distributed.columns import Columns, ids_of
-from pairity.distributed.parts import FramePart, find_files, parquet_parts, pin
+from pairity.distributed.parts import Columns, FramePart, find_files, ids_of, parquet_parts, pin
 from pairity.exceptions import DataError, gist
 from pairity.pairs.data import ObjectTable
 from pairity.pairs.from_tables import indicators, object_table, refuse_absent

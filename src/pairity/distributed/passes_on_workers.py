@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from pairity.distributed.cluster import hold_on
-from pairity.distributed.columns import Columns, Encoded, encode
-from pairity.distributed.parts import Part
+from pairity.distributed.parts import Columns, Encoded, Part, encode
 from pairity.exceptions import DataError
 from pairity.losses.loss import LossRecipe
 from pairity.losses.piecewise import CompactLosses

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.distributed.cluster import compute_each, hold_on, staged
-from pairity.distributed.columns import Columns, encode
 from pairity.distributed.dataset import PairDataset
-from pairity.distributed.parts import Part
+from pairity.distributed.parts import Columns, Part, encode
 from pairity.exceptions import DataError
 from pairity.pairs.data import ObjectTable, Pairs
 from pairity.pairs.from_tables import text_of

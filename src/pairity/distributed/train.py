@@ -1,6 +1,7 @@
 """Fits on pairs that stay on a cluster: the same estimators, low-rank models only.
 
-Survey, features of all objects, chunks, Newton's method, certificate.
+Survey (a first pass over all pairs, before anything is trained: what is there, and whether it is
+sound), features of all objects, chunks, Newton's method, certificate.
 """
 
 from __future__ import annotations
@@ -9,26 +10,32 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from pairity.distributed.cluster import compute_each, read_checkpoint, write_checkpoint
+from pairity.distributed.cluster import (
+    compute_each,
+    hold_on,
+    read_checkpoint,
+    write_checkpoint,
+)
 from pairity.distributed.dataset import PairDataset, RunOptions
+from pairity.distributed.parts import Columns, Encoded, Part, encode
 from pairity.distributed.passes_on_workers import DaskEngine, load_chunk, make_chunk
-from pairity.distributed.survey import Survey, survey
-from pairity.estimators.logistic import PairLogistic
+from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.ridge import PairRidge
-from pairity.estimators.svc import PairSVC
-from pairity.estimators.svr import PairSVR
-from pairity.exceptions import KernelError
+from pairity.exceptions import DataError, KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
 from pairity.kernels.standardized import as_kernel, fitted_kernel
 from pairity.losses.loss import LossRecipe
+from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity, halved_weight
 from pairity.solvers.choices import LowRank, Solver, as_solver
 from pairity.solvers.low_rank.form import group_columns, read_form
@@ -47,6 +54,12 @@ from pairity.training.fit import of_low_rank
 from pairity.training.read import BinaryLabels, class_factors, read_labels
 
 Machine = TypeVar("Machine", bound=PairMachine)
+
+#: Distinct labels that are counted; more than this are numbers.
+_MOST_LABELS = 16
+#: Pairs, evenly spread over all parts, that come to this process: scales and landmarks of a kernel
+#: are found on them, and parameters to start with.
+_SAMPLE = 400_000
 
 
 def fit(
@@ -244,3 +257,126 @@ def _fingerprint(surveyed: Survey, job: Job, prepared: Prepared) -> str:
         for values in arrays:
             digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
+
+
+# Survey -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a survey finds in some parts.
+
+    ``sample`` are some of the pairs, evenly spread; ``checksums`` are those of the pieces, part by part.
+    """
+
+    n_pairs: int
+    n_counted: int  # with a weight above 0
+    ends: NDArray[np.int64]  # how often each object is an end of a pair
+    labels: Counter[Any]
+    sample: tuple[Encoded, ...]
+    checksums: tuple[tuple[str, ...], ...]
+
+
+def survey_part(
+    part: Part, columns: Columns, index: Any, n_sample: int, *, odd: bool, numeric: bool
+) -> Facts:
+    """Read a part, check it, and count."""
+    n_pairs = n_counted = 0
+    ends = np.zeros(len(index), dtype=np.int64)
+    labels: Counter[Any] = Counter()
+    pieces: list[Encoded] = []
+    checksums: list[str] = []
+    for piece in encode(part, columns, index, odd=odd):
+        n_pairs += len(piece.first)
+        n_counted += (
+            len(piece.first) if piece.weight is None else int(np.count_nonzero(piece.weight))
+        )
+        for side in (piece.first, piece.second):
+            ends += np.bincount(side, minlength=len(index))
+        if numeric:
+            _refuse_no_numbers(piece, part.name)
+        elif columns.target is not None:
+            labels.update(piece.target.value_counts().to_dict())
+            if len(labels) > _MOST_LABELS:
+                raise DataError(
+                    f"got more than {_MOST_LABELS} different labels in {part.name}; expected two:"
+                    " numbers are for PairRidge or PairSVR."
+                )
+        pieces.append(piece.some(n_sample))
+        checksums.append(piece.checksum())
+    share = -(-n_sample // max(1, len(pieces)))
+    sample = tuple(piece.some(share) for piece in pieces)
+    return Facts(n_pairs, n_counted, ends, labels, sample, (tuple(checksums),))
+
+
+def join_facts(facts: list[Facts]) -> Facts:
+    """Facts of several parts together."""
+    return Facts(
+        sum(one.n_pairs for one in facts),
+        sum(one.n_counted for one in facts),
+        np.sum([one.ends for one in facts], axis=0),
+        sum((one.labels for one in facts), Counter()),
+        tuple(piece for one in facts for piece in one.sample),
+        tuple(part for one in facts for part in one.checksums),
+    )
+
+
+def _refuse_no_numbers(piece: Encoded, place: str) -> None:
+    try:
+        sound = np.isfinite(piece.target.to_numpy(dtype=np.float64)).all()
+    except (TypeError, ValueError):
+        sound = False
+    if not sound:
+        raise DataError(
+            f"got targets in {place} that are no finite numbers; expected numbers for a regression."
+        )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A dataset that was read once and found sound."""
+
+    data: PairDataset
+    columns: Columns
+    parts: list[Any]
+    index: Any  # future of the pandas index of ids
+    facts: Facts
+
+    @property
+    def sample(self) -> Pairs:
+        """Some of the pairs, in this process."""
+        pieces = self.facts.sample
+        assert self.data.objects is not None
+        return Pairs(
+            self.data.objects,
+            *(
+                np.concatenate([getattr(piece, name) for piece in pieces])
+                for name in ("first", "second", "symmetric", "antisymmetric")
+            ),
+            ids=self.data.ids,
+        )
+
+    def sampled_targets(self, signs: dict[Any, float] | None) -> Any:
+        """Targets of the sample."""
+        values = [piece.target for piece in self.facts.sample]
+        mapped = values if signs is None else [value.map(signs) for value in values]
+        return np.concatenate([value.to_numpy(dtype=np.float64) for value in mapped])
+
+
+def survey(
+    data: PairDataset, client: Any, target: Any, weight: Any, *, odd: bool, numeric: bool
+) -> Survey:
+    """Read everything once; a file, row group or row that cannot be used stops here."""
+    import pandas as pd
+
+    columns = data.with_target(target, weight)
+    data = data.with_objects(client)
+    parts = data.parts(client, columns)
+    index = hold_on(client, pd.Index(data.ids).infer_objects())  # whole numbers are found faster
+    look = partial(survey_part, odd=odd, numeric=numeric)
+    share = -(-_SAMPLE // len(parts))
+    calls = [(part, columns, index, share) for part in parts]
+    facts = join_facts(client.gather(compute_each(client, look, calls)))
+    if not facts.n_counted:
+        raise DataError("got no pair with a weight above 0; expected some.")
+    return Survey(data, columns, parts, index, facts)

@@ -6,14 +6,10 @@ from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
-    from pairity.estimators.laplacian import LaplacianPairSVC
-    from pairity.estimators.logistic import PairLogistic
-    from pairity.estimators.object_transformer import ObjectTransformer
+    from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.ridge import PairRidge
-    from pairity.estimators.svc import PairSVC
-    from pairity.estimators.svr import PairSVR
-    from pairity.estimators.transductive import TransductivePairSVC
-    from pairity.estimators.transformer import PairNames
+    from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
+    from pairity.estimators.transformers import ObjectTransformer, PairNames
 
 __all__ = [
     "DerivedFeatures",
@@ -31,13 +27,13 @@ __getattr__, __dir__ = attach(
     __name__,
     {
         "DerivedFeatures": "derived_features",
-        "LaplacianPairSVC": "laplacian",
-        "ObjectTransformer": "object_transformer",
-        "PairLogistic": "logistic",
-        "PairNames": "transformer",
+        "LaplacianPairSVC": "semi_supervised",
+        "ObjectTransformer": "transformers",
+        "PairLogistic": "kernel_machines",
+        "PairNames": "transformers",
         "PairRidge": "ridge",
-        "PairSVC": "svc",
-        "PairSVR": "svr",
-        "TransductivePairSVC": "transductive",
+        "PairSVC": "kernel_machines",
+        "PairSVR": "kernel_machines",
+        "TransductivePairSVC": "semi_supervised",
     },
 )

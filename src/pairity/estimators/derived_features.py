@@ -7,10 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from pairity.estimators.transformer import PairNames, PairTransformer
+from pairity.estimators.transformers import PairNames, PairTransformer
 from pairity.pairs.data import Pairs
 from pairity.pairs.derived import check_parts, common_parity, derived_features, derived_names
 from pairity.pairs.parity import Parity
@@ -79,10 +77,7 @@ class DerivedFeatures(PairTransformer):
         even = _read_parts(self.symmetric, "symmetric", Parity.EVEN)
         return even, _read_parts(self.antisymmetric, "antisymmetric", Parity.ODD)
 
-    def transform(self, X: Any) -> Pairs:
-        """The same pairs with the columns appended."""
-        check_is_fitted(self, "feature_widths_")
-        pairs = self._read(X, reset=False)
+    def _transformed(self, pairs: Pairs) -> Pairs:
         objects = pairs.objects if self.keep_objects else np.zeros((pairs.n_objects, 0))
         groups = (
             np.hstack([features, derived_features(pairs, parts)]) if parts else features
@@ -90,20 +85,11 @@ class DerivedFeatures(PairTransformer):
         )
         return Pairs(objects, pairs.first, pairs.second, *groups, ids=pairs.ids)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of ``transform(pairs).to_rows()``.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the object, symmetric and antisymmetric features, or of the wide rows.
-        """
-        check_is_fitted(self, "feature_widths_")
-        names = PairNames.read(input_features, *self.feature_widths_)
+    def _names_out(self, names: PairNames) -> PairNames:
         columns = names.objects, names.symmetric, names.antisymmetric
         even, odd = (derived_names(p, *columns) if p else [] for p in (self._even, self._odd))
         objects = names.objects if self.keep_objects else ()
-        return PairNames(objects, (*columns[1], *even), (*columns[2], *odd)).wide()
+        return PairNames(objects, (*columns[1], *even), (*columns[2], *odd))
 
 
 def _read_parts(parts: Sequence[str], name: str, parity: Parity) -> tuple[str, ...]:

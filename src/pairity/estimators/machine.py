@@ -29,8 +29,18 @@ Vector = NDArray[np.float64]
 MOST_NEWTON_STEPS = 200
 
 
+class TakesSparseRows(BaseEstimator):
+    """Base of all estimators of pairs."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn: sparse rows welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
 @dataclass(eq=False, repr=False)
-class PairMachine(BaseEstimator):
+class PairMachine(TakesSparseRows):
     """Base of estimators that solve one of the paper's problems.
 
     A subclass adds its parameters, which solvers it takes and which loss it has; how its input is
@@ -92,7 +102,21 @@ class PairMachine(BaseEstimator):
         """Fit to training data that was read."""
         return self.fit_loss(data, self._recipe().of(data.targets, data.weights))
 
-    def _read_and_fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to pairs with labels, or with real targets.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows of formula (1).
+        y : array-like of shape (n,)
+            Of a classifier labels of any two values.  In the antisymmetric case one value is enough
+            (rows written winner first).  Estimators that learn from unlabelled pairs too take
+            ``unlabelled`` where there is no label.  Of a regressor real targets; in the
+            antisymmetric case that of (a, a) can only be 0.
+        sample_weight : array-like of shape (n,), optional
+            Factor on the loss (on C) for each row, that is each unordered pair.
+        """
         self._check_parameters()
         return self._fit(read(self, X, y, sample_weight))
 
@@ -180,21 +204,16 @@ class PairMachine(BaseEstimator):
             )
         return decisions
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: sparse rows welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 @dataclass(eq=False, repr=False)
-class SupportVectorMachine(PairMachine):
-    """Base of :class:`~pairity.PairSVC`, :class:`~pairity.PairSVR` and their like."""
+class PenalisedMachine(PairMachine):
+    """Base of machines whose losses weigh C: :class:`~pairity.PairSVC` and its like."""
 
     _: KW_ONLY
     C: float = 1.0
 
-    #: Whether the callback gets single steps of a solver.
+    _loss: ClassVar[str] = "hinge"
+    #: Whether the callback gets single steps of SMO.
     _watches_steps: ClassVar[bool] = True
 
     def _check_parameters(self) -> None:
@@ -209,10 +228,12 @@ class SupportVectorMachine(PairMachine):
         check_strength(self.C, "C")
 
     def _recipe(self) -> LossRecipe:
-        return LossRecipe("hinge", float(self.C))
+        return LossRecipe(self._loss, float(self.C), float(getattr(self, "epsilon", 0.0)))
 
     def _most_steps(self, n_pairs: int) -> int:
-        """Seconds for few pairs, however large C is."""
+        """Newton steps; or seconds for few pairs, however large C is."""
+        if self._loss == "logistic":
+            return MOST_NEWTON_STEPS
         return max(min(10_000_000, 1_000_000 + 1000 * n_pairs), 100 * n_pairs)
 
 
@@ -238,10 +259,9 @@ class TwoLabels(ClassifierMixin):
         return score_decisions(self.decision_function(X), y, self.classes_, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: two classes only, sparse rows welcome."""
+        """Tell scikit-learn: two classes only."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
         return tags
 
 
@@ -268,22 +288,6 @@ class PairClassifier(TwoLabels, PairMachine):
     class_weight: Any = None
     tie_label: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to labelled pairs.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Labels of any two values.  In the antisymmetric case one value is enough (rows written
-            winner first).  Estimators that learn from unlabelled pairs too take ``unlabelled``
-            where there is no label.
-        sample_weight : array-like of shape (n,), optional
-            Factor on C for each row, that is each unordered pair.
-        """
-        return self._read_and_fit(X, y, sample_weight)
-
     def decision_function(self, X: Any) -> Vector:
         """Signed decision values, shape (n,): positive for ``classes_[1]``.
 
@@ -297,20 +301,6 @@ class PairClassifier(TwoLabels, PairMachine):
 @dataclass(eq=False, repr=False)
 class PairRegressor(RegressorMixin, PairMachine):
     """Base of estimators of a real value."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to pairs with real targets.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Targets.  In the antisymmetric case the target of (a, a) can only be 0.
-        sample_weight : array-like of shape (n,), optional
-            Factor on the loss of each row, that is each unordered pair.
-        """
-        return self._read_and_fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Values of the fitted function, shape (n,).

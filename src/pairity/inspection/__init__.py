@@ -21,7 +21,7 @@
 =============================  ================================================================
 """
 
-from pairity.inspection.comparison import Comparison, Difference, ModelScore
+from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
 from pairity.inspection.hodge import (
     Cycle,
@@ -46,7 +46,6 @@ from pairity.inspection.influence import (
 )
 from pairity.inspection.matching import Grouping, group_objects
 from pairity.inspection.rank import Ranking, rank_objects, rank_observed
-from pairity.inspection.verdict import MirroredPairs
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Symmetric, antisymmetric, mixed or none: models of the same kernel on pairs held out.
+"""Symmetric, antisymmetric, mixed or none: pairs seen in both orders, models on pairs held out.
 
 Every model is kernel ridge regression on the rows as they are written, with the kernel
 
@@ -23,19 +23,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.stats import binomtest
+from sklearn.utils.validation import column_or_1d
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
+from pairity.pairs.same_objects import Ends
+from pairity.runtime.validation import distinct_labels, refuse_large_targets, refuse_lossy
 
 Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Weights = tuple[float, float, float]  # of the constant, the even and the odd part
 Folds = Iterable[tuple[Rows, Rows]]
@@ -55,6 +59,133 @@ _PURE: dict[str, Weights] = {
     "antisymmetric + order": (_CONSTANT_WEIGHT, 0.0, 1.0),
 }
 _MIXTURES: list[Weights] = [(_CONSTANT_WEIGHT, 1.0, 0.1), (_CONSTANT_WEIGHT, 0.1, 1.0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Numbers for the rows: -1.0 and +1.0 for two labels, as they are for real targets.
+
+    ``labels`` are the values that -1.0 and +1.0 stand for, one of them where all rows have the
+    same; None for real targets.
+    """
+
+    values: Vector
+    labels: NDArray[Any] | None
+
+    @property
+    def are_labels(self) -> bool:
+        """Whether the targets are labels."""
+        return self.labels is not None
+
+    @property
+    def one_label(self) -> bool:
+        """Whether all rows have the same label."""
+        return self.labels is not None and len(self.labels) == 1
+
+
+def read_targets(y: Any, n_pairs: int) -> Targets:
+    """Two values (or one) are labels, more are real targets."""
+    refuse_lossy(y, "y")
+    values = column_or_1d(y)
+    if len(values) != n_pairs:
+        raise ValueError(
+            f"got {len(values)} labels or targets for {n_pairs} pairs; expected one per pair."
+        )
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError("got NaN or infinity in y; expected numbers: drop or fill those rows.")
+    labels = distinct_labels(values, "y")
+    if len(labels) <= 2:
+        return Targets(np.where(values == labels[-1], 1.0, -1.0), labels)
+    if values.dtype.kind not in "iuf":
+        raise ValueError(
+            f"got {len(labels)} labels {labels[:5].tolist()}; expected two labels, or numbers: leave"
+            " draws out, or write outcomes as numbers such as -1, 0 and 1."
+        )
+    with np.errstate(over="ignore"):  # beyond float64 is too large as well
+        numbers = values.astype(np.float64)
+    refuse_large_targets(numbers)
+    return Targets(numbers, None)
+
+
+@dataclass(frozen=True)
+class MirroredPairs:
+    """Observations of the same two objects in both orders, matched one to one.
+
+    Two labels agree when they are equal.  Two numbers agree when they are on the same side of
+    the median of all that are compared; one that is equal to it says nothing.
+
+    Attributes
+    ----------
+    n_pairs : int
+        Unordered pairs that were observed in both orders.
+    n_agree, n_opposite : int
+        Matches, one observation in each order, that agree and that are opposite.
+    p_value : float
+        Exact two-sided binomial test of agreement against one half, the rate for a function
+        whose even and odd parts are equally strong; 1.0 without matches.
+    """
+
+    n_pairs: int
+    n_agree: int
+    n_opposite: int
+    p_value: float
+
+    @property
+    def n_matches(self) -> int:
+        """Matches that say something."""
+        return self.n_agree + self.n_opposite
+
+    @property
+    def leans(self) -> str | None:
+        """Which law most matches speak for, if any."""
+        if self.n_agree == self.n_opposite:
+            return None
+        return "symmetric" if self.n_agree > self.n_opposite else "antisymmetric"
+
+    def __str__(self) -> str:
+        if not self.n_pairs:
+            return "no pair was observed in both orders"
+        if not self.n_matches:
+            return f"{self.n_pairs} pairs were observed in both orders, but say nothing"
+        return (
+            f"{self.n_pairs} pairs were observed in both orders: {self.n_agree} of {self.n_matches}"
+            f" matches agree, {self.n_opposite} are opposite (exact binomial test against one half:"
+            f" p = {self.p_value:.2g})"
+        )
+
+
+def compare_mirrored(ends: Ends, targets: Targets) -> MirroredPairs:
+    """Match observations of each unordered pair in its two orders, and count."""
+    there, back = match_orders(ends)
+    n_pairs = len(np.unique(ends.unordered()[there]))
+    compared = targets.values[np.concatenate([there, back])]
+    middle = 0.0 if targets.are_labels or not len(compared) else float(np.median(compared))
+    product = np.sign(targets.values[there] - middle) * np.sign(targets.values[back] - middle)
+    n_agree, n_opposite = int(np.sum(product > 0)), int(np.sum(product < 0))
+    total = n_agree + n_opposite
+    p_value = float(binomtest(n_agree, total).pvalue) if total else 1.0
+    return MirroredPairs(n_pairs, n_agree, n_opposite, p_value)
+
+
+def match_orders(ends: Ends) -> tuple[Rows, Rows]:
+    """Rows (a, b) and rows (b, a) matched one to one, in the order of the rows."""
+    forward = np.flatnonzero(ends.first < ends.second)
+    backward = np.flatnonzero(ends.first > ends.second)
+    unordered = ends.unordered()
+    left, right = (_with_rank(unordered[rows], len(ends)) for rows in (forward, backward))
+    _, there, back = np.intersect1d(left, right, assume_unique=True, return_indices=True)
+    return forward[there], backward[back]
+
+
+def _with_rank(codes: Rows, most: int) -> Rows:
+    """Unique numbers: the code, and which occurrence of it this is."""
+    order = np.argsort(codes, kind="stable")
+    ordered, rank = codes[order], np.empty_like(codes)
+    rank[order] = np.arange(len(codes)) - np.searchsorted(ordered, ordered)
+    return codes * (most + 1) + rank
+
+
+# Models -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +210,7 @@ def units_by_size(units: Rows) -> list[Rows]:
     ]
 
 
-def fit_ridge(gram: Matrix, targets: Vector, rows_of_units: list[Rows]) -> RidgeFit:
+def fit_ridge(gram: Vector, targets: Vector, rows_of_units: list[Rows]) -> RidgeFit:
     """Solve ``(K + penalty) theta = y`` for every penalty by one eigendecomposition.
 
     Without the rows u of a unit the prediction error on them is ``[A^-1]_uu^-1 theta_u`` with
@@ -98,16 +229,12 @@ def fit_ridge(gram: Matrix, targets: Vector, rows_of_units: list[Rows]) -> Ridge
     return min(fits, key=lambda fit: fit.left_out_error)
 
 
-def _left_out_error(vectors: Matrix, weights: Vector, theta: Vector, units: list[Rows]) -> float:
+def _left_out_error(vectors: Vector, weights: Vector, theta: Vector, units: list[Rows]) -> float:
     total = 0.0
     for rows in units:  # (units, size)
-        if rows.shape[1] == 1:
-            inverse = (vectors[rows[:, 0]] ** 2) @ weights
-            residual = theta[rows] / inverse[:, np.newaxis]
-        else:
-            picked = vectors[rows]  # (units, size, n)
-            inverse = (picked * weights) @ np.swapaxes(picked, 1, 2)
-            residual = np.asarray(np.linalg.solve(inverse, theta[rows][:, :, np.newaxis]))
+        picked = vectors[rows]  # (units, size, n)
+        inverse = (picked * weights) @ np.swapaxes(picked, 1, 2)
+        residual = np.asarray(np.linalg.solve(inverse, theta[rows][:, :, np.newaxis]))
         total += float(np.sum(residual**2))
     return total / len(theta)
 
@@ -187,8 +314,8 @@ class Comparison:
 class KernelParts:
     """Gram matrices of the even and the odd part, each of mean diagonal 1."""
 
-    even: Matrix
-    odd: Matrix
+    even: Vector
+    odd: Vector
     even_share: float  # of the even part in the diagonal of the kernel as it is
 
     @classmethod
@@ -208,7 +335,7 @@ class KernelParts:
             )
         return cls(means[0], means[1], float(np.mean(shares)))
 
-    def gram(self, weights: Weights, rows: Rows) -> Matrix:
+    def gram(self, weights: Weights, rows: Rows) -> Vector:
         """``c + e K^b + o K^s`` between some of the pairs."""
         constant, even, odd = weights
         block = np.ix_(rows, rows)

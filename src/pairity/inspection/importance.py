@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
 
-from pairity.estimators.transformer import PairNames, object_numbers
+from pairity.estimators.transformers import PairNames, object_numbers
 from pairity.inspection.fitted_function import as_frame, require_pairs
 from pairity.model_selection.plots import new_axes
 from pairity.pairs.data import Pairs

@@ -22,8 +22,7 @@ from pairity.inspection.hodge import (
     least_squares_scores,
     strongest_cycles,
 )
-from pairity.model_selection.splitter import check_count
-from pairity.model_selection.splitters import PairKFold
+from pairity.model_selection.splitter import PairKFold, check_count
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.resources import Budget, megabytes_of

@@ -1,4 +1,4 @@
-"""parity_report: does the data say symmetric, antisymmetric or mixed?"""
+"""parity_report: does the data say symmetric, antisymmetric or mixed, and what to do?"""
 
 from __future__ import annotations
 
@@ -7,18 +7,29 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binomtest
 
-from pairity.inspection.comparison import BASELINES, MODELS, Comparison, compare_models
+from pairity.inspection.comparison import (
+    BASELINES,
+    MODELS,
+    Comparison,
+    MirroredPairs,
+    Targets,
+    compare_mirrored,
+    compare_models,
+    read_targets,
+)
 from pairity.inspection.fitted_function import as_frame, require_pairs
-from pairity.inspection.verdict import MirroredPairs, compare_mirrored, decide, read_targets
 from pairity.kernels import Gaussian, Linear, Standardized
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.standardized import as_kernel
-from pairity.model_selection.splitters import PairKFold
+from pairity.model_selection.splitter import PairKFold
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_count
 
+#: Chance of an error that a verdict from pairs in both orders may have.
+_LEVEL = 0.01
 _SYMMETRY_OF = {"symmetric": "symmetric", "antisymmetric": "antisymmetric", "mixed": "none"}
 
 
@@ -171,10 +182,10 @@ def parity_report(
     values = targets.values[chosen]
     folds = cv.split(sample, values, groups)
     comparison = compare_models(_kernels(kernel, sample), sample, values, units, folds)
-    verdict = decide(targets, mirrored, comparison)
+    verdict, sentence = _decide(targets, mirrored, comparison)
     return ParityReport(
-        verdict=verdict.name,
-        sentence=verdict.sentence,
+        verdict=verdict,
+        sentence=sentence,
         mirrored=mirrored,
         comparison=comparison,
         are_labels=targets.are_labels,
@@ -213,3 +224,109 @@ def _default_splitter(units: NDArray[np.intp], identity: str, random_state: Any)
         )
     n_folds = min(5, n_unordered)
     return PairKFold(n_folds, new=(0, 1, 2), identity=identity, random_state=random_state)
+
+
+def _decide(targets: Targets, mirrored: MirroredPairs, comparison: Comparison) -> tuple[str, str]:
+    """The law and why: weigh pairs seen in both orders and models on pairs held out."""
+    if targets.one_label:
+        return _winner_first(targets, comparison)
+    learned = _from_models(comparison)
+    seen = mirrored.leans if mirrored.p_value < _LEVEL else None
+    if learned is None and seen is None:
+        return ("undecided", _undecided(comparison))
+    if learned is None:
+        what = "agree" if seen == "symmetric" else "are opposite"
+        return (
+            str(seen),
+            f"labels of pairs that were observed in both orders {what}, though no model learned enough"
+            f" from the features to confirm it: use symmetry={seen!r}.",
+        )
+    if learned == "mixed":
+        return ("mixed", _mixed(comparison))
+    if seen is not None and seen != learned:
+        return (
+            "mixed",
+            f"pairs observed in both orders speak for the {seen} law, models on held-out pairs for the"
+            f" {learned} one: both parts are there; use symmetry='none' with Mixed(kernel), or find"
+            " out what the order of writing stands for.",
+        )
+    return (learned, _pure(learned, targets, comparison))
+
+
+def _from_models(comparison: Comparison) -> str | None:
+    """The simplest model that no other beats; None where nothing was learned or all are alike."""
+    better = comparison.is_better
+    if all(better("mixed", other) for other in ("symmetric", "antisymmetric", "constant")):
+        return "mixed"
+    for law, other in (("symmetric", "antisymmetric"), ("antisymmetric", "symmetric")):
+        if all(better(law, weaker) for weaker in (other, "nothing", "constant")):
+            return law
+    return None
+
+
+def _pure(law: str, targets: Targets, comparison: Comparison) -> str:
+    article, other = ("a", "antisymmetric") if law == "symmetric" else ("an", "symmetric")
+    mine, theirs = comparison.scores[law], comparison.scores[other]
+    if targets.are_labels:
+        shown = f"{100.0 * mine.share_right:.1f} % of the labels of held-out pairs right"
+        against = f"{100.0 * theirs.share_right:.1f} %"
+    else:
+        shown = f"a mean squared error of {mine.error:.4g} on held-out pairs"
+        against = f"{theirs.error:.4g}"
+    return (
+        f"{article} {law} model has {shown}, against {against} for the {other} one, and a mixture of"
+        f" both laws is not better: use symmetry={law!r}."
+    )
+
+
+def _mixed(comparison: Comparison) -> str:
+    even, odd = comparison.strengths
+    what = "an antisymmetric model with a constant advantage for the object written first"
+    use = ""
+    if even != 0.0:
+        what = f"a model with both an even and an odd part (odd share {comparison.odd_share:.0%})"
+        use = f": use symmetry='none' with Mixed(kernel, even={even:.2g}, odd={odd:.2g})"
+    text = f"{what} predicts held-out pairs better than either law alone{use}."
+    if even == 0.0 or comparison.is_better("antisymmetric + order", "antisymmetric"):
+        text += (
+            " Who is written first has an advantage of its own: if that is a role (host, white"
+            " pieces, buyer), an antisymmetric feature of +1 in every row says so, and"
+            " symmetry='antisymmetric' can be used with it."
+        )
+    return text
+
+
+def _undecided(comparison: Comparison) -> str:
+    if not any(
+        comparison.is_better(name, "constant") and comparison.is_better(name, "nothing")
+        for name in ("symmetric", "antisymmetric", "mixed")
+    ):
+        return (
+            "no model learned anything from the features that holds on other pairs, and too few"
+            " pairs were observed in both orders: use what the task means, better features, or"
+            " more pairs."
+        )
+    return (
+        "models of either law do equally well on held-out pairs, and too few pairs were observed in"
+        " both orders: use what the task means, or more pairs."
+    )
+
+
+def _winner_first(targets: Targets, comparison: Comparison) -> tuple[str, str]:
+    """All labels are the same: if anything is known, the order of writing is the answer."""
+    assert targets.labels is not None
+    label = targets.labels[:1].tolist()[0]
+    rows = np.unique(comparison.units, return_index=True)[1]
+    ahead = comparison.scores["antisymmetric"].predictions[rows] > 0
+    n_right, n = int(np.sum(ahead == (comparison.targets[rows] > 0))), len(rows)
+    told = (
+        f"all labels are {label!r}, so the order in which pairs are written is the label (winner"
+        f" first, say): an antisymmetric model tells the order of {n_right} of {n} held-out pairs"
+    )
+    if binomtest(n_right, n, alternative="greater").pvalue < _LEVEL:
+        return ("antisymmetric", f"{told}: use symmetry='antisymmetric'.")
+    return (
+        "undecided",
+        f"{told}, no better than chance: if the order means nothing, pairs with the other label are"
+        " missing.",
+    )

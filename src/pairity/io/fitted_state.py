@@ -23,19 +23,19 @@ from sklearn.model_selection import BaseCrossValidator
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine, TwoLabels
-from pairity.estimators.object_transformer import ObjectTransformer
 from pairity.estimators.ridge import PairRidge
-from pairity.estimators.transductive import TransductivePairSVC
+from pairity.estimators.semi_supervised import TransductivePairSVC
+from pairity.estimators.transformers import ObjectTransformer
 from pairity.exceptions import ModelFileError
 from pairity.io.registry import is_own, name_of
 from pairity.io.values import is_scalar
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.landmarks import FeatureError
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
-from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.search import PairSearch
+from pairity.model_selection.searches import PairLogisticCV, PairSVCCV
 from pairity.pairs.data import Pairs
 from pairity.solvers.certificate import Certificate
 from pairity.solvers.low_rank.function import LowRankModel

@@ -19,8 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine
-from pairity.estimators.object_transformer import ObjectTransformer
-from pairity.estimators.transformer import PairTransformer
+from pairity.estimators.transformers import ObjectTransformer, PairTransformer
 from pairity.estimators.unwrap import layers
 from pairity.exceptions import KernelError, ModelFileError, gist
 from pairity.io.fitted_state import check_values, is_fitted, parts_of
@@ -30,10 +29,10 @@ from pairity.kernels.classes import parity_of
 from pairity.kernels.elementary import spread_sample
 from pairity.kernels.standardized import Scaling
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
-from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.held_out import parity_of as law_of
 from pairity.model_selection.search import PairSearch
+from pairity.model_selection.searches import PairLogisticCV, PairSVCCV
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.solvers.low_rank.design import Layout

@@ -36,7 +36,6 @@ comparisons of two models.
 """
 
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
-from pairity.model_selection.classifier_searches import PairLogisticCV, PairSVCCV
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.leakage import LeakageReport, leakage_report
@@ -48,11 +47,11 @@ from pairity.model_selection.metrics import (
     reliability_curve,
 )
 from pairity.model_selection.plots import plot_reliability, plot_validation_curve
-from pairity.model_selection.ridge_search import PairRidgeCV
+from pairity.model_selection.searches import PairLogisticCV, PairRidgeCV, PairSVCCV
+from pairity.model_selection.splitter import PairKFold
 from pairity.model_selection.splitters import (
     ObjectKFold,
     ObjectShuffleSplit,
-    PairKFold,
     PairShuffleSplit,
     Repeated,
     TimeSplit,

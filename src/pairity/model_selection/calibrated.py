@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, is_classifier
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from pairity.estimators.logistic import PairLogistic
+from pairity.estimators.kernel_machines import PairLogistic
 from pairity.estimators.machine import TwoProbabilities
 from pairity.estimators.unwrap import innermost
 from pairity.exceptions import CalibrationWarning
@@ -22,15 +23,14 @@ from pairity.model_selection.curves import (
     fit_draws,
     fit_isotonic,
     fit_sigmoid,
-    read_outcomes,
     smoothed_outcomes,
     smoothed_targets,
 )
 from pairity.model_selection.held_out import HeldOutCalibration, Trainer, parity_of
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
-from pairity.runtime.validation import check_choice
-from pairity.training.read import read_labels, read_pairs, refuse_self_pairs
+from pairity.runtime.validation import check_choice, distinct_labels
+from pairity.training.read import finite_per_pair, read_labels, read_pairs, refuse_self_pairs
 
 Vector = NDArray[np.float64]
 
@@ -224,10 +224,9 @@ class PairDrawClassifier(ClassifierMixin, HeldOutCalibration):
     cv: Any = None
 
     def _read_targets(self, y: Any, pairs: Pairs) -> tuple[NDArray[Any], Vector]:
-        read = read_outcomes(y, len(pairs), self.outcomes)
-        refuse_self_pairs(pairs[read.values != 0.0])
-        self.classes_ = read.classes
-        return read.values, read.values
+        self.classes_, values = _read_outcomes(y, len(pairs), self.outcomes)
+        refuse_self_pairs(pairs[values != 0.0])
+        return values, values
 
     def _keep_curve(self, decisions: Vector, outcomes: Vector, weights: Vector) -> None:
         self.draw_model_ = fit_draws(decisions, smoothed_outcomes(outcomes, weights), weights)
@@ -295,8 +294,47 @@ class PairDrawClassifier(ClassifierMixin, HeldOutCalibration):
         right = self.predict(X) == np.asarray(y).ravel()
         return float(np.average(right, weights=sample_weight))
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: sparse rows welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+
+def _read_outcomes(y: Any, n_pairs: int, outcomes: Any) -> tuple[NDArray[Any], Vector]:
+    """Labels of loss, draw and win, and -1, 0 or 1 for each row.
+
+    Three numbers are in their own order, other labels must be named.
+    """
+    labels = finite_per_pair(y, n_pairs, "outcome")
+    classes = _three_classes(labels) if outcomes is None else np.asarray(outcomes)
+    if classes.shape != (3,) or len(set(classes.tolist())) != 3:
+        raise ValueError(
+            f"got outcomes={outcomes!r}; expected three different labels, those of loss, draw and"
+            " win of the first object, in this order."
+        )
+    values = np.full(n_pairs, np.nan)
+    for value, name in zip((-1.0, 0.0, 1.0), classes, strict=True):
+        values[labels == name] = value
+    if np.isnan(values).any():
+        row = int(np.argmax(np.isnan(values)))
+        raise ValueError(
+            f"got outcome {labels[row]!r} in row {row}; expected one of {classes.tolist()}, loss,"
+            " draw and win of the first object."
+        )
+    if not (values != 0.0).any():
+        raise ValueError(
+            "got draws only; expected some decided games: a score cannot be learnt from draws alone."
+        )
+    return classes, values
+
+
+def _three_classes(labels: NDArray[Any]) -> NDArray[Any]:
+    """-1, 0 and 1, or whatever three numbers there are, in order."""
+    present = distinct_labels(labels, "y")
+    if labels.dtype.kind in "iuf":
+        if np.isin(present, (-1, 0, 1)).all():
+            return np.array([-1, 0, 1])
+        if len(present) == 3:
+            return present
+        if len(present) > 3:
+            check_classification_targets(labels)  # measurements are refused as such
+    raise ValueError(
+        f"got outcomes {present[:5].tolist()} that do not say which is the loss, the draw and the"
+        " win; expected -1, 0 and 1 or three other numbers in that order: name them by"
+        " outcomes=('lost', 'drawn', 'won')."
+    )

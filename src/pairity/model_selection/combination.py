@@ -1,5 +1,9 @@
 """``kernel="auto"``: a sum of kernels of different families, weights found on held-out pairs.
 
+No pair kernel is good everywhere: effects of single objects (additive), interactions (tensor or
+determinant), distances (metric), derived features and plain identity each win on some data and
+fail on other data.  Features are standardised and widths are medians.
+
 Weights start equal (and once more with the best single family in front).  A round fits the sum
 on every fold, looks at the share that each family has in the decisions about *held-out* pairs,
 asks by how much each share should be stretched there, and multiplies its weight by that.  A
@@ -19,22 +23,35 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel, Scaled, Sum
+from pairity.kernels import (
+    Additive,
+    Derived,
+    DirectSum,
+    Gaussian,
+    Identity,
+    Kernel,
+    Linear,
+    MetricLearning,
+    Product,
+    Tensor,
+)
+from pairity.kernels.algebra import Scaled, Sum
 from pairity.kernels.classes import project
 from pairity.kernels.standardized import Rescaled, Scaling
-from pairity.model_selection.families import (
-    LINEAR,
+from pairity.model_selection.curves import Criterion
+from pairity.model_selection.folds import Rows, Split, Vector
+from pairity.model_selection.landmark_ridge import (
+    Evaluation,
+    LandmarkRidge,
     kernel_columns,
-    kernel_families,
     plan_landmarks,
-    without_derived,
 )
-from pairity.model_selection.landmark_ridge import Evaluation, LandmarkRidge, Rows, Split, Vector
-from pairity.model_selection.scoring import Criterion
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import UNLIMITED, Budget, give_back
 
+#: The term that is always there: a Gaussian decays to nothing outside the range of training.
+LINEAR = "linear"
 #: Pairs in whose kernel functions trial models are expanded.
 _LANDMARKS = 500
 #: Rounds from each start, and those after which one way to standardise is given up.
@@ -86,6 +103,11 @@ class Families:
     scaling: Scaling
     matrices: list[NDArray[Any]]
 
+    @property
+    def equal_weights(self) -> Vector:
+        """The same for all, adding up to 1."""
+        return np.full(len(self.names), 1.0 / len(self.names))
+
 
 def choose_combination(
     pairs: Pairs,
@@ -107,7 +129,8 @@ def choose_combination(
     tell = say or (lambda text: None)
     scalings = _scalings(pairs)
     room = plan_landmarks(len(pairs), len(_families(pairs, parity)), _LANDMARKS, budget)
-    landmarks = _landmarks(len(pairs), random_state, room.n_landmarks)
+    order = np.random.default_rng(random_state).permutation(len(pairs))
+    landmarks = np.sort(order[: room.n_landmarks])
 
     def prepare(scale: str) -> tuple[Families, LandmarkRidge]:
         families = fit_families(pairs, parity, scalings[scale], landmarks, dtype=room.dtype)
@@ -130,7 +153,7 @@ def choose_combination(
                 held.clear()
                 give_back()
             held[scale] = families, ridge = prepare(scale)
-            trials[scale] = list(_rounds(ridge, _equal(families), _ROUNDS_FOR_SCALE))
+            trials[scale] = list(_rounds(ridge, families.equal_weights, _ROUNDS_FOR_SCALE))
             tell(f"kernel, {scale} scale: held-out loss {_least_loss(trials[scale]):.4f} at first")
             del families, ridge
         scale = min(trials, key=lambda name: _least_loss(trials[name]))
@@ -144,17 +167,73 @@ def choose_combination(
     return best
 
 
-def _equal(families: Families) -> Vector:
-    return np.full(len(families.names), 1.0 / len(families.names))
-
-
 def _least_loss(trials: list[Evaluation]) -> float:
     return min(trial.loss for trial in trials)
 
 
-def _landmarks(n_pairs: int, random_state: int, number: int) -> Rows:
-    order = np.random.default_rng(random_state).permutation(n_pairs)
-    return np.sort(order[:number])
+def kernel_families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
+    """Kernels by name, parameters still to be found; with no parity those of both."""
+    families: dict[str, Kernel] = {}
+    if parity is not Parity.ODD:
+        families |= _even(pairs)
+    if parity is not Parity.EVEN:
+        odd = _odd(pairs)
+        families |= {name if parity is Parity.ODD else f"odd {name}": odd[name] for name in odd}
+    return families
+
+
+def without_derived(families: dict[str, Kernel]) -> dict[str, Kernel]:
+    """The families made of object kernels alone, whose products go through objects at any size."""
+    kept = {
+        name: kernel
+        for name, kernel in families.items()
+        if not any(isinstance(inner, Derived) for inner in kernel.walk())
+    }
+    if any(LINEAR in name for name in families) and "additive" in " ".join(kept):
+        kept[LINEAR] = Additive(Linear())
+    return kept
+
+
+def _even(pairs: Pairs) -> dict[str, Kernel]:
+    """Sums g(a) + g(b), interactions, distances, derived features, names."""
+    gaussian, families = Gaussian("median"), dict[str, Kernel]()
+    widths = {"symmetric": pairs.n_symmetric, "absolute_antisymmetric": pairs.n_antisymmetric}
+    group = tuple(part for part, width in widths.items() if width)
+    if pairs.n_object_features:
+        away = ("absolute_difference", *group)
+        families = {
+            LINEAR: Derived(Linear(), ("absolute_difference", "sum", "product", *group)),
+            "additive": DirectSum(gaussian),
+            "tensor": Tensor(gaussian),
+            "metric": MetricLearning(Linear()),
+            "gaussian metric": MetricLearning(gaussian),
+            "distance": Derived(gaussian, away),
+            "distance and sum": Derived(gaussian, ("sum", *away)),
+        }
+    families["identity"] = DirectSum(Identity())
+    if group:
+        families["group features"] = Derived(gaussian, group)
+        families.setdefault(LINEAR, Derived(Linear(), group))
+    return families
+
+
+def _odd(pairs: Pairs) -> dict[str, Kernel]:
+    """Differences g(a) - g(b), intransitive preferences, derived features, names."""
+    gaussian = Gaussian("median")
+    widths = {"difference": pairs.n_object_features, "antisymmetric": pairs.n_antisymmetric}
+    change = tuple(part for part, width in widths.items() if width)
+    families: dict[str, Kernel] = {"identity": Additive(Identity())}
+    if change:
+        families[LINEAR] = Derived(Linear(), change)
+        families["difference"] = Derived(gaussian, change)
+    if pairs.n_object_features:
+        families["additive"] = Additive(gaussian)
+        families["determinant"] = Product(gaussian)
+    if pairs.n_symmetric:  # what a difference means may depend on the circumstances
+        context = Derived(gaussian, ("symmetric",))
+        chosen = [name for name in families if name != "determinant"]
+        families |= {f"{name} in context": families[name] * context for name in chosen}
+    return families
 
 
 def _families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
@@ -205,7 +284,7 @@ def _best_sum(
     """Go on from the first trials, and once more with the best single family in front."""
     singles = [ridge.evaluate(one) for one in np.eye(len(families.names))]
     favourite = int(np.argmin([single.loss for single in singles]))
-    leading = (1.0 - _FAVOURITE) * _equal(families)
+    leading = (1.0 - _FAVOURITE) * families.equal_weights
     leading[favourite] += _FAVOURITE
     following = _asked_for(ridge, first[-1])
     trials = [*first, *_rounds(ridge, leading, _ROUNDS), singles[favourite]]

@@ -1,5 +1,8 @@
 """From decisions to probabilities: Platt's sigmoid, isotonic curves, and win, draw and loss.
 
+Validation minimises the loss of held-out decisions: classifiers are judged by the cross-entropy of
+their calibrated decisions (the sigmoid keeps the swap law), regressions by the squared error.
+
 The log-odds of the sigmoid are linear in the decision, and odd in it where a swap asks so,
 
     P(positive) = expit(slope f + offset),     slope >= 0, offset = 0 in the antisymmetric case,
@@ -19,22 +22,23 @@ slope and threshold at least 0.  The log-likelihood is concave in both together 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import lsq_linear, minimize
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.metrics import roc_auc_score
 
 from pairity.losses.probabilities import three_log_probabilities, three_probabilities
 from pairity.pairs.parity import Parity
-from pairity.runtime.validation import distinct_labels
-from pairity.training.read import finite_per_pair
 
 Vector = NDArray[np.float64]
+ByFold = Sequence[Vector]
+#: A score of each fold, larger is better: of decisions, targets and weights, fold by fold.
+Scoring = Callable[[ByFold, ByFold, ByFold], Vector]
 #: Value of a convex function (infinite where it is not defined), its gradient and its curvature.
 Derivatives = tuple[float, Vector, Vector]
 
@@ -127,6 +131,116 @@ def fit_sigmoid(
     return Sigmoid(0.0, 0.0 if parity is Parity.ODD else float(logit(share)))
 
 
+# What validation minimises ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A loss of held-out decisions, and the best scales of their contributions."""
+
+    parity: Parity | None
+
+    def scorings(self) -> dict[str, Scoring]:
+        """Scores by name."""
+        raise NotImplementedError
+
+    def losses(self, decisions: Vector, targets: Vector, weights: Vector) -> Vector:
+        """Loss of each decision."""
+        raise NotImplementedError
+
+    def scales(self, parts: Vector, targets: Vector, weights: Vector) -> Vector:
+        """Numbers c >= 0 for which ``sum_k c_k parts[k]`` has the least loss."""
+        raise NotImplementedError
+
+    def negative_loss(self, decisions: ByFold, targets: ByFold, weights: ByFold) -> Vector:
+        """Minus the mean loss of each fold; one sigmoid, where there is one, serves all folds."""
+        whole = (np.concatenate(parts) for parts in (decisions, targets, weights))
+        losses = np.split(self.losses(*whole), np.cumsum([len(part) for part in targets])[:-1])
+        return -np.array(list(map(_mean, losses, weights)))
+
+    def _with_offset(self, parts: Vector) -> Vector:
+        """The parts, and a constant where the parity allows one."""
+        return parts if self.parity is Parity.ODD else np.vstack([parts, np.ones(parts.shape[1])])
+
+
+class CrossEntropy(Criterion):
+    """``log(1 + exp(-y (slope f + offset)))`` with labels y of -1 and +1."""
+
+    def scorings(self) -> dict[str, Scoring]:
+        """Minus the cross-entropy, the share of labels right, and the area under the curve."""
+        return {"log_loss": self.negative_loss, "accuracy": self.accuracy, "roc_auc": auc}
+
+    def calibrate(self, decisions: Vector, labels: Vector, weights: Vector) -> Sigmoid:
+        """The sigmoid of greatest likelihood."""
+        return fit_sigmoid(decisions, (labels > 0).astype(np.float64), weights, self.parity)
+
+    def accuracy(self, decisions: ByFold, targets: ByFold, weights: ByFold) -> Vector:
+        """Share of pairs whose likelier label is right; a tie counts one half."""
+        whole = (np.concatenate(parts) for parts in (decisions, targets, weights))
+        sigmoid = self.calibrate(*whole)
+        odds = decisions if sigmoid.is_flat else [sigmoid.log_odds(fold) for fold in decisions]
+        credits = (0.5 * (1.0 + np.sign(f) * y) for f, y in zip(odds, targets, strict=True))
+        return np.array(list(map(_mean, credits, weights)))
+
+    def losses(self, decisions: Vector, targets: Vector, weights: Vector) -> Vector:
+        """Cross-entropy of the calibrated decisions."""
+        sigmoid = self.calibrate(decisions, targets, weights)
+        return np.logaddexp(0.0, -targets * sigmoid.log_odds(decisions))
+
+    def scales(self, parts: Vector, targets: Vector, weights: Vector) -> Vector:
+        """Logistic regression of the labels on the parts, coefficients at least 0."""
+        share, rows = weights / weights.sum(), self._with_offset(parts)
+
+        def value_and_slope(coefficients: Vector) -> tuple[float, Vector]:
+            odds = coefficients @ rows
+            pull = share * targets * expit(-targets * odds)
+            return float(share @ np.logaddexp(0.0, -targets * odds)), -(rows @ pull)
+
+        is_part = np.arange(len(rows)) < len(parts)
+        bounds = [(0.0 if part else None, None) for part in is_part]
+        start = np.where(is_part, 1.0, 0.0)
+        found = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds)
+        return np.asarray(found.x[: len(parts)])
+
+
+class SquaredError(Criterion):
+    """``(y - f)^2``."""
+
+    def scorings(self) -> dict[str, Scoring]:
+        """The only score."""
+        return {"squared_error": self.negative_loss}
+
+    def losses(self, decisions: Vector, targets: Vector, weights: Vector) -> Vector:
+        """Squared error of each decision."""
+        return (targets - decisions) ** 2
+
+    def scales(self, parts: Vector, targets: Vector, weights: Vector) -> Vector:
+        """Least squares of the targets on the parts, coefficients at least 0."""
+        root = np.sqrt(weights / max(float(weights.max(initial=0.0)), 1e-300))  # any scale will do
+        rows = self._with_offset(parts)
+        low = np.where(np.arange(len(rows)) < len(parts), 0.0, -np.inf)
+        with np.errstate(invalid="ignore"):  # SciPy multiplies 0 by an infinite bound
+            found = lsq_linear((rows * root).T, targets * root, bounds=(low, np.inf))
+        return np.asarray(found.x[: len(parts)])
+
+
+def _mean(values: Vector, weights: Vector) -> float:
+    return float(np.average(values, weights=weights))
+
+
+def auc(decisions: ByFold, targets: ByFold, weights: ByFold) -> Vector:
+    """Chance that a positive pair is above a negative one; NaN in a fold of one class."""
+    return np.array(
+        [
+            roc_auc_score(y, f, sample_weight=w) if len(np.unique(y)) == 2 else np.nan
+            for f, y, w in zip(decisions, targets, weights, strict=True)
+        ]
+    )
+
+
+# Other curves -----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class Isotonic:
     """A curve through knots, linear between them and level beyond.
@@ -173,56 +287,6 @@ def fit_isotonic(
     curve.fit(np.abs(decisions[tells]), wrong, sample_weight=weights[tells])
     knots = np.concatenate([start, curve.X_thresholds_])
     return Isotonic(knots, np.concatenate([even_chance, curve.y_thresholds_]), folded=True)
-
-
-@dataclass(frozen=True, eq=False)
-class Outcomes:
-    """``classes`` are loss, draw and win; ``values`` are -1, 0 and 1, one a row."""
-
-    classes: NDArray[Any]
-    values: Vector
-
-
-def read_outcomes(y: Any, n_pairs: int, outcomes: Any) -> Outcomes:
-    """Outcomes of the rows; three numbers are in their own order, other labels must be named."""
-    labels = finite_per_pair(y, n_pairs, "outcome")
-    classes = _classes(labels) if outcomes is None else np.asarray(outcomes)
-    if classes.shape != (3,) or len(set(classes.tolist())) != 3:
-        raise ValueError(
-            f"got outcomes={outcomes!r}; expected three different labels, those of loss, draw and"
-            " win of the first object, in this order."
-        )
-    values = np.full(n_pairs, np.nan)
-    for value, name in zip((-1.0, 0.0, 1.0), classes, strict=True):
-        values[labels == name] = value
-    if np.isnan(values).any():
-        row = int(np.argmax(np.isnan(values)))
-        raise ValueError(
-            f"got outcome {labels[row]!r} in row {row}; expected one of {classes.tolist()}, loss,"
-            " draw and win of the first object."
-        )
-    if not (values != 0.0).any():
-        raise ValueError(
-            "got draws only; expected some decided games: a score cannot be learnt from draws alone."
-        )
-    return Outcomes(classes, values)
-
-
-def _classes(labels: NDArray[Any]) -> NDArray[Any]:
-    """-1, 0 and 1, or whatever three numbers there are, in order."""
-    present = distinct_labels(labels, "y")
-    if labels.dtype.kind in "iuf":
-        if np.isin(present, (-1, 0, 1)).all():
-            return np.array([-1, 0, 1])
-        if len(present) == 3:
-            return present
-        if len(present) > 3:
-            check_classification_targets(labels)  # measurements are refused as such
-    raise ValueError(
-        f"got outcomes {present[:5].tolist()} that do not say which is the loss, the draw and the"
-        " win; expected -1, 0 and 1 or three other numbers in that order: name them by"
-        " outcomes=('lost', 'drawn', 'won')."
-    )
 
 
 @dataclass(frozen=True)

@@ -4,25 +4,30 @@ All pairs are fitted; only the expansion is in ``r`` of them, the landmarks (a s
 regressors).  One evaluation of a weighted sum of kernels takes ``n r^2`` operations a fold,
 whatever the kernels are.  Matrices may be in single precision: sums over rows are formed in
 double precision, some rows at a time.
+
+Every kernel holds a matrix of pairs by landmarks.  Where these do not fit in double precision
+they are held in single precision, and where that does not fit either there are fewer landmarks,
+which a warning says: no kernel is left out.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from pairity.model_selection.held_out import shared_weights
-from pairity.model_selection.scoring import Criterion
-from pairity.runtime.resources import get_thread_count, run_together
-
-Vector = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Split = tuple[Rows, Rows]
+from pairity.exceptions import PairityWarning, levels_to_the_caller
+from pairity.kernels.algebra import Kernel
+from pairity.model_selection.curves import Criterion
+from pairity.model_selection.folds import Rows, Split, Vector, shared_weights
+from pairity.operators.pair_operator import PairOperator
+from pairity.pairs.data import Pairs
+from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together
 
 #: Shifts tried, for kernels with a mean diagonal of 1.
 _SHIFTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
@@ -30,14 +35,11 @@ _SHIFTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 _ROUNDING = 1e-7
 #: Rows of a matrix that are copied at a time.
 _ROWS_AT_A_TIME = 256
-
-
-@dataclass(frozen=True, eq=False)
-class _FoldModel:
-    """Coefficients of the landmarks, fitted to the training rows of a fold."""
-
-    split: Split
-    coefficients: Vector
+#: Share of the memory for the matrices; fewer landmarks than these say too little.
+_SHARE, _FEWEST = 0.7, 25
+#: Pairs whose kernel columns are evaluated together; through all objects where matrices between
+#: these take no more megabytes than this.
+_PAIRS_AT_A_TIME, _FEW_MEGABYTES = 1024, 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,26 +49,21 @@ class Evaluation:
     weights: Vector
     loss: float  # mean over held-out rows
     losses: Vector  # of each held-out row
-    models: list[_FoldModel]
+    coefficients: list[Vector]  # of the landmarks, fitted to the training rows of each fold
 
 
+@dataclass(frozen=True, eq=False)
 class LandmarkRidge:
     """Kernel matrices between all pairs and the landmarks, and folds to judge their sums on."""
 
-    def __init__(
-        self,
-        matrices: Sequence[Vector],
-        landmarks: Rows,
-        targets: Vector,
-        weights: Vector,
-        splits: Sequence[Split],
-        criterion: Criterion,
-        *,
-        has_bias: bool,
-    ) -> None:
-        self.matrices, self.landmarks = list(matrices), landmarks
-        self.targets, self.weights = targets, weights
-        self.splits, self.criterion, self.has_bias = list(splits), criterion, has_bias
+    matrices: Sequence[Vector]
+    landmarks: Rows
+    targets: Vector
+    weights: Vector
+    splits: Sequence[Split]
+    criterion: Criterion
+    _: KW_ONLY
+    has_bias: bool
 
     @cached_property
     def held(self) -> Rows:
@@ -88,41 +85,36 @@ class LandmarkRidge:
         total = self._weighted_sum(weights)
         inside = total[self.landmarks].astype(np.float64)
 
-        def follow(split: Split) -> tuple[Vector, list[_FoldModel]]:
+        def follow(split: Split) -> tuple[Vector, list[Vector]]:
             train, test = split
             fits = self._fits(total, train, inside)
             table = np.column_stack([coefficients for coefficients, _ in fits])
             biases = np.array([bias for _, bias in fits])
             decisions = _times(total, test, table).T + biases[:, np.newaxis]
-            return decisions, [_FoldModel(split, coefficients) for coefficients, _ in fits]
+            return decisions, [coefficients for coefficients, _ in fits]
 
         threads = min(get_thread_count(), len(self.splits))
         found = run_together(follow, self.splits, threads)
-        decisions = np.hstack([part for part, _ in found])
-        models = [[fold[which] for _, fold in found] for which in range(len(_SHIFTS))]
-        judged = [self.judge(row) for row in decisions]
+        judged = [self.judge(row) for row in np.hstack([decisions for decisions, _ in found])]
         best = int(np.argmin([loss for loss, _ in judged]))
-        return Evaluation(weights, *judged[best], models[best])
+        return Evaluation(weights, *judged[best], [fold[best] for _, fold in found])
 
     def contributions(self, evaluation: Evaluation) -> Vector:
         """Share of each kernel in the held-out decisions, shape (kernels, held-out rows)."""
         parts = np.zeros((len(self.matrices), len(self.held)))
-        for kernel, (weight, matrix) in enumerate(
-            zip(evaluation.weights, self.matrices, strict=True)
-        ):
+        for part, weight, matrix in zip(parts, evaluation.weights, self.matrices, strict=True):
             if weight > 0.0:
-                parts[kernel] = weight * np.concatenate(
-                    [self._share(matrix, model) for model in evaluation.models]
-                )
+                folds = zip(self.splits, evaluation.coefficients, strict=True)
+                part[:] = weight * np.concatenate([self._share(matrix, *fold) for fold in folds])
         return parts
 
-    def _share(self, matrix: Vector, model: _FoldModel) -> Vector:
-        train, test = model.split
-        values = _times(matrix, test, model.coefficients)
+    def _share(self, matrix: Vector, split: Split, coefficients: Vector) -> Vector:
+        train, test = split
+        values = _times(matrix, test, coefficients)
         if not self.has_bias:
             return values
         middle = _mean_row(matrix, train, self.weights[train])
-        return values - float(middle @ model.coefficients)
+        return values - float(middle @ coefficients)
 
     def scales(self, evaluation: Evaluation) -> Vector:
         """By how much the share of each kernel should be stretched on held-out pairs."""
@@ -190,3 +182,59 @@ def _solve(matrix: Vector, right: Vector) -> Vector:
             continue
         return np.asarray(cho_solve(factor, right, check_finite=False))
     return np.zeros_like(right)
+
+
+# Room -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Room:
+    """Landmarks, the precision of their matrices, and whether several sets of matrices fit."""
+
+    n_landmarks: int
+    dtype: type[np.floating]
+    several: bool
+
+
+def plan_landmarks(n_pairs: int, n_families: int, wanted: int, budget: Budget) -> Room:
+    """At most ``wanted`` landmarks of that many pairs, within the budget."""
+    wanted = min(wanted, n_pairs)
+    share = budget.share(_SHARE)
+    matrices = n_families + 1.0  # and their sum
+    if share.holds(n_pairs, wanted, copies=matrices):
+        several = share.holds(n_pairs, wanted, copies=matrices + n_families)
+        return Room(wanted, np.float64, several)
+    fitting = int(share.columns(n_pairs, copies=matrices, itemsize=4))
+    if fitting < min(_FEWEST, wanted):
+        budget.refuse(
+            f"trials of the automatic kernel on {n_pairs} pairs",
+            megabytes_of(n_pairs, _FEWEST, copies=matrices, itemsize=4) / _SHARE,
+            "fewer pairs, a larger memory_limit, or a kernel of your own in place of 'auto'",
+        )
+    if fitting < wanted:
+        warnings.warn(
+            f"the automatic kernel was chosen with {fitting} of {wanted} landmark pairs to keep to"
+            f" the memory limit of {budget.megabytes:.0f} MB: a larger memory_limit makes the choice"
+            " surer.",
+            PairityWarning,
+            stacklevel=levels_to_the_caller(),
+        )
+    return Room(min(wanted, fitting), np.float32, several=False)
+
+
+def kernel_columns(
+    kernel: Kernel, pairs: Pairs, basis: Pairs, factor: float, dtype: type[np.floating]
+) -> NDArray[np.floating]:
+    """``factor K(pair_i, basis_j)``, through the objects of some pairs at a time."""
+    columns = np.empty((len(pairs), len(basis)), dtype)
+    operator = PairOperator(kernel, pairs, basis)
+    few = operator.object_megabytes <= _FEW_MEGABYTES
+    for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
+        part = slice(start, start + _PAIRS_AT_A_TIME)
+        if few:
+            block = operator.block(part, slice(None))
+        else:
+            some = pairs[part].without_unused_objects()
+            block = PairOperator(kernel, some, basis).block(slice(None), slice(None))
+        columns[part] = factor * block
+    return columns

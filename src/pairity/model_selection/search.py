@@ -2,72 +2,54 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable as Function
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
-from pairity.estimators.machine import PairMachine
+from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
+from pairity.exceptions import CalibrationWarning, levels_to_the_caller
 from pairity.kernels.standardized import as_kernel
 from pairity.model_selection.combination import Combination, choose_combination
-from pairity.model_selection.held_out import GivenRows, read_splits, shared_weights
-from pairity.model_selection.held_out_path import HeldOutPath, held_out_path
-from pairity.model_selection.scoring import (
+from pairity.model_selection.curves import (
     Criterion,
-    FoldScores,
-    Scoring,
-    results_table,
-    warn_of_single_labels,
-    with_both_classes,
+    CrossEntropy,
+    fit_sigmoid,
+    smoothed_targets,
 )
-from pairity.pairs.data import Pairs
-from pairity.pairs.parity import SYMMETRIES, Orientation, Parity
+from pairity.model_selection.folds import (
+    HeldOutPath,
+    Patience,
+    TrainingFolds,
+    Vector,
+    held_out_path,
+    read_folds,
+)
+from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import Steps, say
 from pairity.runtime.resources import Budget, default_limit, give_back
-from pairity.runtime.validation import check_choice, check_count, check_positive
+from pairity.runtime.validation import check_choice, check_count, check_positive, check_strength
 from pairity.solvers.plan import solve_roughly
 from pairity.training.fit import prepare
-from pairity.training.read import TrainingData, hand_on, read
+from pairity.training.read import hand_on, read
 
 #: Share of a standard error that makes no difference between strengths.
 _ALL_BUT = 0.1
-#: Folds that train on less than this share of the pairs say little about strengths for all.
-_SMALL_FOLDS = 0.6
-
-Vector = NDArray[np.float64]
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
-@dataclass(frozen=True, eq=False)
-class Read:
-    """Training data with each pair in its one order, and the folds.
-
-    A search is full of choices: in one order (:mod:`pairity.pairs.parity`) none of them can depend
-    on how a pair is written.  ``signs`` lead back to the targets and decisions as written.
-    """
-
-    data: TrainingData
-    splits: list[Split]
-    signs: Vector
-
-    @property
-    def held(self) -> NDArray[np.intp]:
-        """Held-out rows of all folds, one after the other."""
-        return np.concatenate([test for _, test in self.splits])
-
-    @property
-    def shares(self) -> list[Vector]:
-        """Weights of the held-out rows of each fold."""
-        return shared_weights(self.data.weights, [test for _, test in self.splits])
+def _of_the_kept(name: str) -> property:
+    """An attribute of the model that was kept."""
+    meaning = f"``{name}`` of the model that was kept."
+    return property(lambda search: getattr(search._kept(), name), doc=meaning)
 
 
 @dataclass(eq=False, repr=False)
-class PairSearch(BaseEstimator):
+class PairSearch(TakesSparseRows):
     """Base of estimators that choose kernel and strength on held-out pairs, then fit once more.
 
     A subclass says which learner it tunes and stores the parameters named here.
@@ -86,10 +68,13 @@ class PairSearch(BaseEstimator):
     random_state: int = 0
     verbose: bool = False
 
-    #: The estimator that is tuned, the name of its strength (C or alpha), and the parameters that
-    #: are handed on to it as they are.
+    #: The estimator that is tuned, and what the choice minimises.
     _learner_type: ClassVar[type[PairMachine]]
-    _strength: ClassVar[str]
+    _criterion_type: ClassVar[type[Criterion]]
+    #: The name of the strength, C or alpha, and whether losses weigh less where it is large.
+    _strength: ClassVar[str] = "C"
+    _is_penalty: ClassVar[bool] = False
+    #: Parameters that are handed on to the learner as they are.
     _passed_on: ClassVar[tuple[str, ...]] = (
         "symmetry",
         "tol",
@@ -99,29 +84,43 @@ class PairSearch(BaseEstimator):
         "verbose",
     )
 
-    # What a subclass says ---------------------------------------------------------------------
-
-    def _strengths(self) -> Vector:
-        """Values to try."""
-        raise NotImplementedError
-
-    def _factor(self, strength: float) -> float:
-        """What a strength multiplies the weights of the losses by."""
-        return strength
-
-    def _refit_strength(self, strength: float, factor: float) -> float:
-        """The strength whose losses weigh ``factor`` times as much."""
-        return strength * factor
-
-    def _criterion(self, parity: Parity | None) -> Criterion:
-        """What the choice of a kernel minimises."""
-        raise NotImplementedError
-
-    def _scorings(self, parity: Parity | None) -> dict[str, Scoring]:
-        """Scores by name, all of them reported."""
-        raise NotImplementedError
-
     # Fit --------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Choose on held-out pairs, then fit the choice to all pairs.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows of formula (1).
+        y : array-like of shape (n,)
+            Labels of any two values, or targets of a regression.
+        sample_weight : array-like of shape (n,), optional
+            Factor on the loss (on C) for each row, in fits and in validation.
+        groups : array-like of shape (n,), optional
+            What ``cv`` keeps together, or times for ``TimeSplit``.
+        """
+        self._check_parameters()
+        strengths = self._strengths()
+        data = read(self, X, y, sample_weight)
+        folds = read_folds(self.cv, data, X, groups)
+        candidates = self._candidates(folds)
+        paths = self._paths(candidates, folds, strengths)
+        self._tabulate(candidates, paths, folds, strengths)
+        best = self.best_params_
+        factor = self.refit_factor_ = folds.refit_factor()
+        strength = best[self._strength]
+        strength = strength / factor if self._is_penalty else strength * factor
+        self.best_estimator_ = self._learner(best["kernel"], strength)
+        hand_on(self, self.best_estimator_)
+        give_back()
+        self.best_estimator_._fit(data)
+        self.kernel_ = best["kernel"]
+        self._calibrate()
+        return self
+
+    def _calibrate(self) -> None:
+        """Fit probabilities to the held-out decisions, where these are about labels."""
 
     def _learner(self, kernel: Any, strength: float) -> PairMachine:
         """The estimator that is tuned, with this kernel and strength."""
@@ -129,84 +128,74 @@ class PairSearch(BaseEstimator):
         passed_on[self._strength] = strength
         return self._learner_type(kernel=kernel, **passed_on)
 
+    def _criterion(self) -> Criterion:
+        """What the choice of a kernel minimises, and all scores that are reported."""
+        return self._criterion_type(SYMMETRIES[self.symmetry])
+
+    def _factor(self, strength: float) -> float:
+        """What a strength multiplies the weights of the losses by."""
+        return 1.0 / strength if self._is_penalty else strength
+
+    def _strengths(self) -> Vector:
+        """Values of C or alpha to try: numbers above 0 as given, or so many from 0.001 to 1000."""
+        name = f"{self._strength}s"
+        values = getattr(self, name)
+        if isinstance(values, int | np.integer) and not isinstance(values, bool):
+            if values < 1:
+                raise ValueError(
+                    f"got {name}={values}; expected at least 1 value, or a list of them."
+                )
+            return np.logspace(-3.0, 3.0, int(values)) if values > 1 else np.ones(1)
+        strengths = np.asarray(values)
+        if strengths.ndim != 1 or not len(strengths):
+            raise ValueError(
+                f"got {name}={values!r}; expected a number of values, or a list of them."
+            )
+        for value in strengths.tolist():
+            check_strength(value, name)
+        return strengths.astype(np.float64)
+
     def _check_parameters(self) -> None:
         """Refuse values out of range, each with a sentence."""
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
-        check_choice(self.scoring, "scoring", tuple(self._scorings(SYMMETRIES[self.symmetry])))
+        check_choice(self.scoring, "scoring", tuple(self._criterion().scorings()))
         check_positive(self.path_tol, "path_tol")
         self._strengths()
-        self._check_kernel()
+        if not self._kernels():
+            raise ValueError("got no kernels to try; expected at least one, or 'auto'.")
+        for kernel in self._kernels():
+            if not _is_auto(kernel):
+                as_kernel(kernel)
         if self.patience is not None:
             check_count(self.patience, "patience")
 
-    def _search(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> None:
-        """Read, try, refit; everything that a fit leaves behind but the class names."""
-        self._check_parameters()
-        strengths = self._strengths()
-        data = read(self, X, y, sample_weight)
-        folds = self._folds(data, X, groups)
-        candidates = self._candidates(folds)
-        paths = self._paths(candidates, folds, strengths)
-        self._tabulate(candidates, paths, folds, strengths)
-        best = self.best_params_
-        self.refit_factor_ = _refit_factor(folds)
-        strength = self._refit_strength(best[self._strength], self.refit_factor_)
-        self.best_estimator_ = self._learner(best["kernel"], strength)
-        hand_on(self, self.best_estimator_)
-        give_back()
-        self.best_estimator_._fit(data)
-        self.kernel_ = best["kernel"]
+    def _kernels(self) -> list[Any]:
+        return list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
 
-    def _folds(self, data: TrainingData, X: Any, groups: Any) -> Read:
-        # ids tell objects apart where features change from pair to pair
-        pairs = X[data.rows] if isinstance(X, Pairs) else data.pairs
-        groups = None if groups is None else np.asarray(groups)
-        given = GivenRows(pairs, data.targets, groups, data.rows, data.n_rows)
-        stratify = data.parity is not Parity.ODD and data.classes is not None
-        splits = read_splits(self.cv, given, stratify=stratify)
-        if stratify:
-            splits = with_both_classes(splits, data.targets)
-            warn_of_single_labels(splits, data.targets)
-        signs = np.ones(len(data))
-        if data.parity is not None:
-            turned = Orientation.of_compact(data.pairs).turned
-            signs = np.where(turned, data.parity.sign, 1.0)
-            pairs = data.pairs.with_swapped(turned)
-            data = replace(data, pairs=pairs, targets=signs * data.targets)
-        return Read(data, splits, signs)
-
-    def _check_kernel(self) -> None:
-        listed = isinstance(self.kernel, list | tuple)
-        if listed and not len(self.kernel):
-            raise ValueError("got no kernels to try; expected at least one, or 'auto'.")
-        for kernel in self.kernel if listed else [self.kernel]:
-            if not (isinstance(kernel, str) and kernel == "auto"):
-                as_kernel(kernel)
-
-    def _candidates(self, folds: Read) -> list[Any]:
+    def _candidates(self, folds: TrainingFolds) -> list[Any]:
         """Kernels to try; "auto" stands for the best combination of families."""
-        given = self.kernel if isinstance(self.kernel, list | tuple) else [self.kernel]
         self.combination_: Combination | None = None
-        found = []
-        for kernel in given:
-            if isinstance(kernel, str) and kernel == "auto":
-                self.combination_ = choose_combination(
-                    folds.data.pairs,
-                    folds.data.targets,
-                    folds.data.weights,
-                    folds.data.parity,
-                    folds.splits,
-                    self._criterion(folds.data.parity),
-                    random_state=int(self.random_state),
-                    budget=Budget(default_limit(self.memory_limit)),
-                    say=say if self.verbose else None,
-                )
-                kernel = self.combination_.kernel
-                give_back()
-            found.append(kernel)
-        return found
+        return [self._combined(folds) if _is_auto(k) else k for k in self._kernels()]
 
-    def _paths(self, candidates: list[Any], folds: Read, strengths: Vector) -> list[HeldOutPath]:
+    def _combined(self, folds: TrainingFolds) -> Any:
+        data = folds.data
+        self.combination_ = choose_combination(
+            data.pairs,
+            data.targets,
+            data.weights,
+            data.parity,
+            folds.splits,
+            self._criterion(),
+            random_state=int(self.random_state),
+            budget=Budget(default_limit(self.memory_limit)),
+            say=say if self.verbose else None,
+        )
+        give_back()
+        return self.combination_.kernel
+
+    def _paths(
+        self, candidates: list[Any], folds: TrainingFolds, strengths: Vector
+    ) -> list[HeldOutPath]:
         factors = [self._factor(float(strength)) for strength in strengths]
         n_fits = len(candidates) * len(strengths) * len(folds.splits)
         steps = Steps(f"validation, {n_fits} fits", n_fits) if self.verbose else None
@@ -223,19 +212,18 @@ class PairSearch(BaseEstimator):
                 max_iter=100_000 + 100 * len(folds.data),
                 tol=float(self.path_tol),
                 rough=True,
-                callback=None,
                 report=None,
                 say=None,
             )
             score = partial(self._scorer(folds), self.scoring)
-            watch = _Patience(score, self.patience, len(folds.splits), steps)
-            paths.append(held_out_path(data, folds.splits, factors, options, solve_roughly, watch))
+            enough = Patience(score, self.patience, steps)
+            paths.append(held_out_path(data, folds.splits, factors, options, solve_roughly, enough))
         return paths
 
-    def _scorer(self, folds: Read) -> Function[[str, list[Vector]], Vector]:
+    def _scorer(self, folds: TrainingFolds) -> Function[[str, list[Vector]], Vector]:
         """Scores of the folds: a function of the name of a score and of the decisions."""
         targets, weights = [folds.data.targets[test] for _, test in folds.splits], folds.shares
-        scorings = self._scorings(folds.data.parity)
+        scorings = self._criterion().scorings()
 
         def score(name: str, decisions: list[Vector]) -> Vector:
             if np.isnan(decisions[0]).any():  # not tried
@@ -245,35 +233,34 @@ class PairSearch(BaseEstimator):
         return score
 
     def _tabulate(
-        self, candidates: list[Any], paths: list[HeldOutPath], folds: Read, strengths: Vector
+        self,
+        candidates: list[Any],
+        paths: list[HeldOutPath],
+        folds: TrainingFolds,
+        strengths: Vector,
     ) -> None:
         """Scores of all settings, the best of them, and its held-out decisions."""
-        score, names = self._scorer(folds), list(self._scorings(folds.data.parity))
-        settings: list[FoldScores] = []
-        extra: dict[str, list[float]] = {}
-        for kernel, path in zip(candidates, paths, strict=True):
-            for place, strength in enumerate(strengths):
-                decisions = [fold[place] for fold in path.decisions]
-                scores = {name: score(name, decisions) for name in names}
-                for name, values in scores.items():
-                    extra.setdefault(f"mean_test_{name}", []).append(_mean(values))
-                params = {"kernel": kernel, self._strength: float(strength)}
-                settings.append(FoldScores(params, scores[self.scoring], path.seconds[place]))
-        table = results_table(settings, {name: np.array(v) for name, v in extra.items()})
-        self.cv_results_ = table
+        score, name = self._scorer(folds), self._strength
+        decisions = [by_fold for path in paths for by_fold in path.decisions]
+        scores = {
+            scoring: np.array([score(scoring, by_fold) for by_fold in decisions])
+            for scoring in self._criterion().scorings()
+        }
+        settings = [{"kernel": k, name: float(s)} for k in candidates for s in strengths]
+        seconds = np.vstack([path.seconds for path in paths])
+        table = self.cv_results_ = _results_table(settings, scores[self.scoring], seconds)
+        table |= {f"mean_test_{scoring}": _means(scores[scoring]) for scoring in scores}
         self.n_splits_ = len(folds.splits)
-        self.best_index_ = self._weakest_of_the_best(table, len(strengths))
-        self.best_score_ = float(table["mean_test_score"][self.best_index_])
-        self.best_params_ = dict(settings[self.best_index_].params)
-        kernel, place = divmod(self.best_index_, len(strengths))
+        best = self.best_index_ = self._weakest_of_the_best(table, len(strengths))
+        self.best_score_ = float(table["mean_test_score"][best])
+        self.best_params_ = dict(settings[best])
         self.held_out_rows_ = folds.held
         signs = folds.signs[folds.held]
-        chosen = np.concatenate([fold[place] for fold in paths[kernel].decisions])
-        self.held_out_decisions_ = signs * chosen
+        self.held_out_decisions_ = signs * np.concatenate(decisions[best])
         self._held_out = signs * folds.data.targets[folds.held], np.concatenate(folds.shares)
         if self.verbose:
             say(
-                f"best of {len(settings)}: {self._strength} {self.best_params_[self._strength]:g},"
+                f"best of {len(settings)}: {name} {self.best_params_[name]:g},"
                 f" score {self.best_score_:.4g}"
             )
 
@@ -295,87 +282,91 @@ class PairSearch(BaseEstimator):
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_
 
-    @property
-    def support_(self) -> NDArray[np.intp]:
-        """Rows with nonzero dual variables of the model that was kept."""
-        return self._kept().support_
-
-    @property
-    def support_pairs_(self) -> Pairs:
-        """The support pairs of the model that was kept."""
-        return self._kept().support_pairs_
-
-    @property
-    def dual_coef_(self) -> Vector:
-        """Coefficients of the support rows of the model that was kept."""
-        return self._kept().dual_coef_
-
-    @property
-    def intercept_(self) -> float:
-        """Bias; exactly 0.0 in the antisymmetric case."""
-        return self._kept().intercept_
-
-    @property
-    def objective_(self) -> float:
-        """Optimal value of the dual of the model that was kept."""
-        return self._kept().objective_
-
-    @property
-    def certificate_(self) -> Any:
-        """Certificate of the model that was kept."""
-        return self._kept().certificate_
-
-    @property
-    def n_iter_(self) -> int:
-        """Steps of the fit that was kept."""
-        return self._kept().n_iter_
+    support_ = _of_the_kept("support_")
+    """Rows with nonzero dual variables of the model that was kept."""
+    support_pairs_ = _of_the_kept("support_pairs_")
+    """The support pairs of the model that was kept."""
+    dual_coef_ = _of_the_kept("dual_coef_")
+    """Coefficients of the support rows of the model that was kept."""
+    intercept_ = _of_the_kept("intercept_")
+    """Bias; exactly 0.0 in the antisymmetric case."""
+    objective_ = _of_the_kept("objective_")
+    """Optimal value of the dual of the model that was kept."""
+    certificate_ = _of_the_kept("certificate_")
+    """Certificate of the model that was kept."""
+    n_iter_ = _of_the_kept("n_iter_")
+    """Steps of the fit that was kept."""
 
 
-def _refit_factor(folds: Read) -> float:
-    """Factor on the weights of the losses in the fit that is kept.
+@dataclass(eq=False, repr=False)
+class ClassifierSearch(TwoProbabilities, PairSearch):
+    """Two labels: scores, decisions, probabilities."""
 
-    Where objects are held out, folds train on few of the pairs, and on all pairs a strength that
-    was good for them is too much: decisions grow, and probabilities fitted to those of the folds
-    are too sure.  Weights times the share of the pairs keep the total weight that was validated.
-    """
-    share = float(np.mean([folds.data.weights[train].sum() for train, _ in folds.splits]))
-    share /= float(folds.data.weights.sum())
-    return share if share < _SMALL_FOLDS else 1.0
+    _: KW_ONLY
+    Cs: Any = 7
+    scoring: str = "log_loss"
+    class_weight: Any = None
+    tie_label: Any = None
+
+    _criterion_type: ClassVar[type[Criterion]] = CrossEntropy
+    _passed_on: ClassVar[tuple[str, ...]] = (*PairSearch._passed_on, "class_weight", "tie_label")
+
+    def _calibrate(self) -> None:
+        """The sigmoid of greatest likelihood for the held-out decisions of the choice."""
+        parity = SYMMETRIES[self.symmetry]
+        signs, weights = self._held_out
+        targets = smoothed_targets(signs, weights, parity)
+        sigmoid = fit_sigmoid(self.held_out_decisions_, targets, weights, parity)
+        self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
+        if sigmoid.is_flat:
+            self.slope_, self.offset_ = 1.0, 0.0  # the decisions as they are, and a word about it
+            warnings.warn(
+                "the decisions about held-out pairs do not grow with their labels, so that nothing"
+                " was learnt that carries over and probabilities mean little: more pairs, other"
+                " features, or cv=... for another setting may help.",
+                CalibrationWarning,
+                stacklevel=levels_to_the_caller(),
+            )
+
+    def decision_function(self, X: Any) -> Vector:
+        """Log-odds of ``classes_[1]``, ``slope f + offset`` with f of ``best_estimator_``.
+
+        The sigmoid was fitted to held-out decisions.  Swapped pairs have equal ones, or exact
+        opposites.
+        """
+        return self.slope_ * self._kept().decision_function(X) + self.offset_
 
 
-def _mean(values: Vector) -> float:
-    return np.nan if np.isnan(values).all() else float(np.nanmean(values))
+def _is_auto(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel == "auto"
 
 
-class _Patience:
-    """Ends a path after so many strengths in a row that are clearly worse than the best one.
+def _means(scores: Vector) -> Vector:
+    """Mean over folds of each setting; NaN for what was not tried."""
+    means = np.full(len(scores), np.nan)
+    tried = ~np.isnan(scores).all(axis=1)
+    means[tried] = np.nanmean(scores[tried], axis=1)
+    return means
 
-    Clearly: by more than a standard error over the folds.  Strong penalties take most of the time
-    of a path, and where noise sets in they are never the choice.
-    """
 
-    def __init__(
-        self,
-        score: Function[[list[Vector]], Vector],
-        patience: int | None,
-        n_folds: int,
-        steps: Steps | None,
-    ) -> None:
-        self._score, self._patience = score, patience
-        self._n_folds, self._steps = n_folds, steps
-        self._best, self._error, self._worse = -np.inf, 0.0, 0
-
-    def __call__(self, place: int, decisions: list[Vector]) -> bool:
-        if self._steps is not None:
-            for _ in decisions:
-                self._steps()
-        if self._patience is None:
-            return False
-        values = self._score(decisions)
-        score = _mean(values)
-        if score > self._best:
-            self._best, self._worse = score, 0
-            self._error = float(np.nanstd(values)) / np.sqrt(self._n_folds)
-        elif score < self._best - self._error:
-            self._worse += 1
-        return self._worse >= self._patience
+def _results_table(
+    settings: list[dict[str, Any]], scores: Vector, seconds: Vector
+) -> dict[str, Any]:
+    """``cv_results_``: names and ranks as in ``GridSearchCV``; NaN for what was not tried."""
+    means, spreads = _means(scores), np.full(len(settings), np.nan)
+    tried = ~np.isnan(means)
+    spreads[tried] = np.nanstd(scores[tried], axis=1)
+    table: dict[str, Any] = {"params": settings}
+    for name in settings[0]:
+        column = np.empty(len(settings), dtype=object)
+        column[:] = [setting[name] for setting in settings]
+        table[f"param_{name}"] = column
+    for fold in range(scores.shape[1]):
+        table[f"split{fold}_test_score"] = scores[:, fold]
+    return table | {
+        "mean_test_score": means,
+        "std_test_score": spreads,
+        "rank_test_score": rankdata(np.where(tried, -means, np.inf), method="min").astype(np.int32),
+        "mean_fit_time": seconds.mean(axis=1),
+        "std_fit_time": seconds.std(axis=1),
+    }

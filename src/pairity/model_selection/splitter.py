@@ -1,4 +1,4 @@
-"""What all splitters share: units are dealt into folds and held out, the rest trains.
+"""What all splitters share, and folds of pairs: units are held out, the rest trains.
 
 A unit (an unordered pair, an object, a group of either) is held out as a whole; test pairs are
 kept when they are as new as promised.
@@ -25,9 +25,7 @@ from pairity.pairs.same_objects import (
     Codes,
     Ends,
     Mask,
-    connected_parts,
     ends_of,
-    join,
     read_pairs,
 )
 from pairity.runtime.validation import check_choice, distinct_labels
@@ -225,35 +223,83 @@ class UnitSplitter(PairSplitter):
         """Units that are held out, split by split."""
 
 
+class Folds(UnitSplitter):
+    """Every unit is held out once."""
+
+    _fewest_splits: ClassVar[int] = 2
+
+    @property
+    def _unit_name(self) -> str:
+        return "unordered pairs"
+
+    def _held(self, units: Units, y: Any) -> Iterator[Mask]:
+        if len(units.weights) < self.n_splits:
+            raise ValueError(
+                f"got {len(units.weights)} {self._unit_name} to hold out for n_splits={self.n_splits};"
+                " expected at least as many as folds: use fewer folds."
+            )
+        strata, generator = self._strata(units, y), as_generator(self.random_state)
+        if units.grouped and strata is None:
+            folds = deal_groups(units.weights, self.n_splits, generator)
+        else:
+            folds = deal(units.weights, self.n_splits, generator, strata)
+        return (folds == fold for fold in range(self.n_splits))
+
+    def _strata(self, units: Units, y: Any) -> Codes | None:
+        """Kinds of units of which each fold gets its share."""
+        return None
+
+
 @dataclass(eq=False, repr=False)
-class ObjectSplitter(UnitSplitter):
-    """Splitters whose units are objects or groups of objects."""
+class PairKFold(Folds):
+    """Hold out pairs whose two objects are both known from other pairs.
+
+    All observations of an unordered pair stay together, repeated ones and either order.  Numbers
+    of unordered pairs in two folds differ by at most 1, numbers of observations by at most those
+    of one pair.  If ``split`` is given groups (the traveller who chose, a session), whole groups
+    are held out, and training pairs that repeat a test pair are dropped, and counted.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds, at least 2.
+    new : int or several of them
+        Numbers of objects of a test pair that may be new, that is in no training pair.  The
+        default 0 keeps the promise of the name on incomplete sets, where an object may have all
+        its pairs in one fold: such test pairs are dropped, and counted by :meth:`report`.
+        ``(0, 1, 2)`` drops nothing: each pair is tested exactly once (as ``cross_val_predict``
+        needs it), a mixture of the three settings.
+    stratify : bool
+        Give each fold its share of each label (symmetric tasks with few matches).
+    identity : {"auto", "ids", "content", "rows"}
+        Which rows are the same object; see :mod:`pairity.pairs.same_objects`.
+    n_symmetric, n_antisymmetric : int
+        Numbers of group feature columns, for wide rows.
+    random_state : int, Generator, RandomState or None
+        Seed.  With ``None`` every call of ``split`` draws anew.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import Pairs
+    >>> from pairity.model_selection import PairKFold
+    >>> league = Pairs.complete(np.arange(6.0)[:, None])
+    >>> [(len(train), len(test)) for train, test in PairKFold(5).split(league)]
+    [(12, 3), (12, 3), (12, 3), (12, 3), (12, 3)]
+    """
 
     _: KW_ONLY
-    new: int | Collection[int] = 2
-    object_groups: Any = None
+    stratify: bool = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.object_groups, str):
-            check_choice(self.object_groups, "object_groups", ("components",))
-
-    def _units(self, ends: Ends, table_rows: int | None, groups: Any) -> Units:
-        """Each object is a unit, or each group of objects, or each connected part."""
-        unit = np.arange(ends.n_objects)
-        if isinstance(self.object_groups, str):
-            unit = connected_parts(ends.first, ends.second, ends.n_objects)
-        elif self.object_groups is not None:
-            if table_rows is None:
-                raise ValueError(
-                    "got object_groups with wide rows; expected Pairs, whose table of objects the"
-                    " groups refer to: use Pairs.from_rows(rows) and group its objects."
-                )
-            of = "row of the object table"
-            named = as_labels(self.object_groups, "object_groups", table_rows, of)
-            joined = join(ends.table_objects, named[ends.table_rows])
-            unit[ends.table_objects] = np.unique(joined, return_inverse=True)[1].reshape(-1)
-        return Units(unit[ends.first], unit[ends.second], self.object_groups is not None)
+    def _strata(self, units: Units, y: Any) -> Codes | None:
+        """The highest label among the observations of each unit."""
+        if not self.stratify:
+            return None
+        if y is None:
+            raise ValueError("got stratify=True and no y; expected labels: pass y to split.")
+        strata = np.zeros(len(units.weights), dtype=np.intp)
+        np.maximum.at(strata, units.first, as_labels(y, "y", len(units.first), "pair"))
+        return strata
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 from pairity.app.report.report_data import FeatureDrop, InfluentialPair, Limits, SurprisingPair
 from pairity.app.report.subject import Subject
 from pairity.app.report.unseen import HeldOut
-from pairity.estimators.transformer import PairNames
+from pairity.estimators.transformers import PairNames
 from pairity.inspection import (
     Columns,
     contributions,

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from pairity.app.report.report_data import Limits
 from pairity.app.report.subject import Subject
-from pairity.estimators.logistic import PairLogistic
+from pairity.estimators.kernel_machines import PairLogistic
 from pairity.inspection.fitted_function import values_of
 from pairity.model_selection import ObjectKFold, PairKFold
 from pairity.model_selection.curves import (

@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 
 from pairity.app.reproduce.paper import ACCURACIES
 from pairity.datasets.made import LabelledPairs, LabelModel, symmetry_of
-from pairity.estimators.svc import PairSVC
+from pairity.estimators.kernel_machines import PairSVC
 from pairity.kernels import Bilinear, Kernel, OrderInvariant
 
 

@@ -43,7 +43,7 @@ import numpy as np
 
 from pairity.app.reproduce.paper import COEFFICIENTS
 from pairity.datasets.made import LabelledPairs, draw_rows, symmetry_of
-from pairity.estimators.svc import PairSVC
+from pairity.estimators.kernel_machines import PairSVC
 from pairity.kernels import Bilinear, Gaussian, Kernel, Linear, OrderInvariant, Polynomial
 from pairity.pairs.arrays import Vector
 from pairity.solvers import SMO

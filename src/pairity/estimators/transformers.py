@@ -1,4 +1,4 @@
-"""ObjectTransformer: any scikit-learn transformer on the objects of pairs.
+"""What transformers of pairs share, and scikit-learn's transformers on the objects of pairs.
 
 Some transformers (PCA through a matrix product) give a row other bits in another table.  So the
 table that a transformer sees is made from the *distinct* rows in an order that depends on their
@@ -7,26 +7,126 @@ content alone: it is the same for pairs and for swapped pairs, and so is the out
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from pairity.estimators.transformer import (
-    PairNames,
-    PairTransformer,
-    object_numbers,
-    widths_of,
-)
 from pairity.pairs.arrays import as_dense, distinct_rows
 from pairity.pairs.data import ObjectTable, Pairs
 from pairity.pairs.parity import Parity, impose
 from pairity.runtime.validation import as_feature_table
+from pairity.training.read import read_pairs
+
+
+class PairTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+    """Base of transformers that take :class:`~pairity.Pairs` and return them.
+
+    ``set_output`` does not apply: the output is no table but pairs.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **options)
+
+    def _read(self, X: Any, *, reset: bool) -> Pairs:
+        """Pairs, refused otherwise; their widths are remembered on reset and checked later."""
+        if not isinstance(X, Pairs):
+            raise ValueError(
+                f"got {type(X).__name__} for {type(self).__name__}; expected Pairs, whose table of"
+                " objects is transformed: use Pairs.from_rows(rows, n_symmetric, n_antisymmetric)."
+            )
+        return read_pairs(self, X, reset=reset)
+
+    def transform(self, X: Any) -> Pairs:
+        """The same pairs with other features, over a table of the objects in use."""
+        check_is_fitted(self)
+        return self._transformed(self._read(X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of ``transform(pairs).to_rows()``.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the object, symmetric and antisymmetric features, or of the wide rows.
+        """
+        check_is_fitted(self)
+        return self._names_out(PairNames.read(input_features, *self.feature_widths_)).wide()
+
+    def _transformed(self, pairs: Pairs) -> Pairs:
+        """Pairs of the right widths, transformed."""
+        raise NotImplementedError
+
+    def _names_out(self, names: PairNames) -> PairNames:
+        """Names of the features after this, from those before it."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn: no plain arrays."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(frozen=True)
+class PairNames:
+    """Names of object features, symmetric and antisymmetric group features.
+
+    In the order of the wide rows of formula (1), ``[x_a | x_ab | x~_ab | x_b]``, the object
+    features stand twice: ``price(a)``, ..., ``price(b)``.
+    """
+
+    objects: tuple[str, ...]
+    symmetric: tuple[str, ...] = ()
+    antisymmetric: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls, names: Sequence[str] | None, n_objects: int, n_symmetric: int, n_antisymmetric: int
+    ) -> PairNames:
+        """Names as users give them: once per feature, or those of wide rows; or numbered.
+
+        Numbered are ``x0, x1, ...``, ``symmetric0, ...`` and ``antisymmetric0, ...``.
+        """
+        if names is None:
+            stems = {"x": n_objects, "symmetric": n_symmetric, "antisymmetric": n_antisymmetric}
+            return cls(*(tuple(f"{s}{i}" for i in range(width)) for s, width in stems.items()))
+        given = tuple(map(str, names))
+        middle, narrow = n_objects + n_symmetric, n_objects + n_symmetric + n_antisymmetric
+        if len(given) not in (narrow, narrow + n_objects):
+            raise ValueError(
+                f"got {len(given)} names of features; expected {narrow} (object, symmetric,"
+                f" antisymmetric) or {narrow + n_objects}, those of wide rows [x_a | x_ab | x~_ab |"
+                " x_b]: pass one name per column."
+            )
+        objects = given[:n_objects]
+        plain = tuple(name.removesuffix("(a)") for name in objects)
+        if given[narrow:] == tuple(f"{name}(b)" for name in plain):
+            objects = plain
+        return cls(objects, given[n_objects:middle], given[middle:narrow])
+
+    def wide(self) -> NDArray[Any]:
+        """Names of the columns of :meth:`pairity.Pairs.to_rows`."""
+        first, second = ([f"{name}({end})" for name in self.objects] for end in "ab")
+        return np.array([*first, *self.symmetric, *self.antisymmetric, *second], dtype=object)
+
+
+def object_numbers(pairs: Pairs) -> NDArray[np.intp]:
+    """A number 0, 1, ... for each row of the object table, equal for rows of the same object.
+
+    Rows are the same object when their features are equal, and their ids where there are any.
+    Objects are numbered by content, whatever order their rows are in.
+    """
+    if pairs.n_object_features == 0 and pairs.ids is None:
+        return np.arange(pairs.n_objects)
+    return distinct_rows(pairs.objects, pairs.id_codes).inverse
 
 
 @dataclass(eq=False, repr=False)
@@ -99,11 +199,12 @@ class ObjectTransformer(PairTransformer):
         if pairs.n_antisymmetric:  # an order that swapping a pair leaves alone
             both = both[np.lexsort(both.T[::-1])]
         self.n_objects_seen_ = len(rows)
-        self.transformer_ = _fitted(self.transformer, _positive_zeros(used.objects[rows]))
-        self.symmetric_ = _fitted(self.symmetric, pairs.symmetric)
-        self.antisymmetric_ = _fitted(self.antisymmetric, both)
+        tables = _positive_zeros(used.objects[rows]), pairs.symmetric, both
+        for role, table in zip(roles, tables, strict=True):
+            given = getattr(self, role)
+            setattr(self, f"{role}_", None if given is None else clone(given).fit(table))
         done = self._apply(pairs)
-        self._widths_out = widths_of(done)
+        self._widths_out = done.n_object_features, done.n_symmetric, done.n_antisymmetric
         lost = pairs.antisymmetric.any() and not done.antisymmetric.any()
         if self.antisymmetric is not None and lost:
             raise ValueError(
@@ -113,10 +214,7 @@ class ObjectTransformer(PairTransformer):
             )
         return self
 
-    def transform(self, X: Any) -> Pairs:
-        """The same pairs with transformed features, over a table of the objects in use."""
-        check_is_fitted(self)
-        pairs = self._read(X, reset=False)
+    def _transformed(self, pairs: Pairs) -> Pairs:
         if len(pairs):
             return self._apply(pairs)
         none, (objects, *group) = np.zeros(0, dtype=np.intp), self._widths_out
@@ -136,19 +234,10 @@ class ObjectTransformer(PairTransformer):
             antisymmetric = impose(Parity.ODD, *np.split(values, 2))
         return Pairs(objects, pairs.first, pairs.second, symmetric, antisymmetric, ids=pairs.ids)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns of ``transform(pairs).to_rows()``.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            Names of the object, symmetric and antisymmetric features, or of the wide rows.
-        """
-        check_is_fitted(self)
-        names = PairNames.read(input_features, *self.feature_widths_)
+    def _names_out(self, names: PairNames) -> PairNames:
         given = names.objects, names.symmetric, names.antisymmetric
         fitted = self.transformer_, self.symmetric_, self.antisymmetric_
-        return PairNames(*map(_names_out, fitted, given, self._widths_out)).wide()
+        return PairNames(*map(_names_of_columns, fitted, given, self._widths_out))
 
 
 def _check_transformer(transformer: Any, role: str, width: int) -> None:
@@ -178,11 +267,7 @@ def _check_transformer(transformer: Any, role: str, width: int) -> None:
         )
 
 
-def _fitted(transformer: Any, table: Any) -> Any:
-    return None if transformer is None else clone(transformer).fit(table)
-
-
-def _names_out(transformer: Any, names: tuple[str, ...], width: int) -> tuple[str, ...]:
+def _names_of_columns(transformer: Any, names: tuple[str, ...], width: int) -> tuple[str, ...]:
     if transformer is None:
         return names
     try:

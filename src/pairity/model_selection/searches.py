@@ -1,105 +1,21 @@
-"""PairSVCCV and PairLogisticCV: classifiers that choose their kernel and their C."""
+"""PairSVCCV, PairLogisticCV and PairRidgeCV: estimators that choose their kernel and strength."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
 
-from pairity.estimators.logistic import PairLogistic
-from pairity.estimators.machine import PairMachine, TwoProbabilities
-from pairity.estimators.svc import PairSVC
-from pairity.exceptions import CalibrationWarning, levels_to_the_caller
-from pairity.model_selection.curves import fit_sigmoid, smoothed_targets
-from pairity.model_selection.scoring import (
-    CrossEntropy,
-    Scoring,
-    accuracy,
-    auc,
-    negative_loss,
-    read_strengths,
-)
-from pairity.model_selection.search import PairSearch
-from pairity.pairs.parity import SYMMETRIES, Parity
-
-Vector = NDArray[np.float64]
+from pairity.estimators.kernel_machines import PairLogistic, PairSVC
+from pairity.estimators.machine import PairMachine
+from pairity.estimators.ridge import PairRidge
+from pairity.model_selection.curves import Criterion, SquaredError, Vector
+from pairity.model_selection.search import ClassifierSearch, PairSearch
 
 
 @dataclass(eq=False, repr=False)
-class _ClassifierSearch(TwoProbabilities, PairSearch):
-    """Two labels: scores, decisions, probabilities."""
-
-    _: KW_ONLY
-    Cs: Any = 7
-    scoring: str = "log_loss"
-    class_weight: Any = None
-    tie_label: Any = None
-
-    _strength: ClassVar[str] = "C"
-    _passed_on: ClassVar[tuple[str, ...]] = (*PairSearch._passed_on, "class_weight", "tie_label")
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """Choose on held-out pairs, then fit the choice to all pairs.
-
-        Parameters
-        ----------
-        X : Pairs or array-like of shape (n, columns)
-            Pairs, or wide rows of formula (1).
-        y : array-like of shape (n,)
-            Labels of any two values.
-        sample_weight : array-like of shape (n,), optional
-            Factor on C for each row, and weight of its held-out loss.
-        groups : array-like of shape (n,), optional
-            What ``cv`` keeps together, or times for ``TimeSplit``.
-        """
-        self._search(X, y, sample_weight, groups)
-        self._calibrate()
-        return self
-
-    def _calibrate(self) -> None:
-        """The sigmoid of greatest likelihood for the held-out decisions of the choice."""
-        parity = SYMMETRIES[self.symmetry]
-        signs, weights = self._held_out
-        targets = smoothed_targets(signs, weights, parity)
-        sigmoid = fit_sigmoid(self.held_out_decisions_, targets, weights, parity)
-        self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
-        if sigmoid.is_flat:
-            self.slope_, self.offset_ = 1.0, 0.0  # the decisions as they are, and a word about it
-            warnings.warn(
-                "the decisions about held-out pairs do not grow with their labels, so that nothing"
-                " was learnt that carries over and probabilities mean little: more pairs, other"
-                " features, or cv=... for another setting may help.",
-                CalibrationWarning,
-                stacklevel=levels_to_the_caller(),
-            )
-
-    def _strengths(self) -> Vector:
-        return read_strengths(self.Cs, "Cs")
-
-    def _criterion(self, parity: Parity | None) -> CrossEntropy:
-        return CrossEntropy(parity)
-
-    def _scorings(self, parity: Parity | None) -> dict[str, Scoring]:
-        return {
-            "log_loss": negative_loss(CrossEntropy(parity)),
-            "accuracy": accuracy(CrossEntropy(parity)),
-            "roc_auc": auc,
-        }
-
-    def decision_function(self, X: Any) -> Vector:
-        """Log-odds of ``classes_[1]``, ``slope f + offset`` with f of ``best_estimator_``.
-
-        The sigmoid was fitted to held-out decisions.  Swapped pairs have equal ones, or exact
-        opposites.
-        """
-        return self.slope_ * self._kept().decision_function(X) + self.offset_
-
-
-@dataclass(eq=False, repr=False)
-class PairSVCCV(_ClassifierSearch):
+class PairSVCCV(ClassifierSearch):
     """:class:`~pairity.PairSVC` with its kernel and C chosen on held-out pairs.
 
     The default needs no choices: ``kernel="auto"`` weighs families of kernels (sums of effects of
@@ -172,7 +88,7 @@ class PairSVCCV(_ClassifierSearch):
 
 
 @dataclass(eq=False, repr=False)
-class PairLogisticCV(_ClassifierSearch):
+class PairLogisticCV(ClassifierSearch):
     """:class:`~pairity.PairLogistic` with its kernel and C chosen on held-out pairs.
 
     Parameters and attributes are those of :class:`PairSVCCV`; ``path_tol`` is the largest error
@@ -193,3 +109,59 @@ class PairLogisticCV(_ClassifierSearch):
     path_tol: float = 0.02
 
     _learner_type: ClassVar[type[PairMachine]] = PairLogistic
+
+
+@dataclass(eq=False, repr=False)
+class PairRidgeCV(RegressorMixin, PairSearch):
+    """:class:`~pairity.PairRidge` with its kernel and alpha chosen on held-out pairs.
+
+    For any splitter, kernel and number of pairs; :class:`~pairity.PairRidge` itself chooses alpha
+    by leaving out single pairs, in closed form, where there are few pairs or all of them.
+
+    Parameters
+    ----------
+    symmetry : {"symmetric", "antisymmetric", "none"}
+        The law that values obey.
+    kernel : "auto", Kernel, str, callable, or a list of them
+        What to choose from; see :class:`PairSVCCV`.
+    alphas : int or array-like
+        Values of alpha to try; a number means so many from 0.001 to 1000.
+    cv, path_tol, patience, tol, n_symmetric, n_antisymmetric, memory_limit, random_state, verbose
+        As in :class:`PairSVCCV`; tolerances are relative residuals.
+    fit_intercept : bool
+        Whether a symmetric model has a bias.
+
+    Attributes
+    ----------
+    best_params_, best_score_, best_index_, best_estimator_, cv_results_, n_splits_
+        As in ``GridSearchCV``; scores are minus the mean squared error.
+    kernel_, combination_, held_out_rows_, held_out_decisions_
+        As in :class:`PairSVCCV`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import PairRidgeCV, Pairs
+    >>> objects = np.random.default_rng(0).normal(size=(20, 2))
+    >>> pairs = Pairs.complete(objects)
+    >>> y = objects[pairs.first, 0] - objects[pairs.second, 0]
+    >>> bool(PairRidgeCV("antisymmetric").fit(pairs, y).score(pairs, y) > 0.99)
+    True
+    """
+
+    _: KW_ONLY
+    alphas: Any = 7
+    path_tol: float = 1e-2
+    fit_intercept: bool = True
+
+    _learner_type: ClassVar[type[PairMachine]] = PairRidge
+    _criterion_type: ClassVar[type[Criterion]] = SquaredError
+    _strength: ClassVar[str] = "alpha"
+    _is_penalty: ClassVar[bool] = True
+    _passed_on: ClassVar[tuple[str, ...]] = (*PairSearch._passed_on, "fit_intercept")
+    #: The only score.
+    scoring: ClassVar[str] = "squared_error"
+
+    def predict(self, X: Any) -> Vector:
+        """Values of the model that was kept; swapped pairs have equal or opposite ones."""
+        return self._kept().predict(X)
