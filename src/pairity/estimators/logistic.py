@@ -38,9 +38,10 @@ class PairLogistic(TwoProbabilities, PairClassifier):
         Weight of the loss on the full set I; the halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Whether coefficients are given on J, or on the rows followed by their mirror images.
-    solver : {"auto", "newton", "low_rank"} or an object of pairity.solvers
+    solver : {"auto", "newton", "primal", "low_rank"} or an object of pairity.solvers
         "newton" is Newton's method on dual variables: up to 5,000 pairs its systems are
-        factored, from there on solved by conjugate gradients.  "low_rank" is Newton's method on
+        factored, from there on solved by conjugate gradients.  "primal" is Newton's method on the
+        parameters of explicit features, as in :class:`~pairity.PairSVC`.  "low_rank" is Newton's method on
         the parameters of few object features, as in :class:`~pairity.PairSVC`; "auto" takes it
         for kernels in :class:`~pairity.kernels.Nystroem`.
     memory_limit : float, optional

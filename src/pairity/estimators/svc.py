@@ -34,12 +34,14 @@ class PairSVC(PairClassifier, SupportVectorMachine):
         Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting", "low_rank"} or an object of pairity.solvers
+    solver : {"auto", "smo", "chunking", "splitting", "primal", "low_rank"} or a solver object
         An object carries options of its own, as in
         :class:`~pairity.solvers.SMO` ``(selection="first_order")``; a name stands for the defaults.
         "smo" is sequential minimal optimisation, "chunking" works on thousands of pairs at a
-        time, "splitting" on the grid of all pairs of objects (tensor-like kernels).  "low_rank"
-        is for kernels of few object features phi: it finds ``f(a, b) = phi_a' W phi_b`` and
+        time, "splitting" on the grid of all pairs of objects (tensor-like kernels), "primal" on
+        the parameters of kernels that are inner products of few explicit features (linear ones,
+        :class:`~pairity.kernels.Identity`); "auto" takes it where they are fewer than the pairs.
+        "low_rank" is for kernels of few object features phi: it finds ``phi_a' W phi_b`` and
         linear terms by Newton's method, in O(m r^2 + n r) for each pass over n pairs of m
         objects with r features, and keeps no support pairs.  "auto" takes it for kernels in
         :class:`~pairity.kernels.Nystroem` (with a symmetry and without a callback), else chooses

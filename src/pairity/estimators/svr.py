@@ -40,7 +40,7 @@ class PairSVR(PairRegressor, SupportVectorMachine):
         Errors up to this cost nothing; 0 is the absolute error.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting", "low_rank"} or an object of pairity.solvers
+    solver : {"auto", "smo", "chunking", "splitting", "primal", "low_rank"} or a solver object
         As in :class:`~pairity.PairSVC`; pairs that were observed with several different targets
         are not for "splitting", which then leaves all the work to "chunking".
     memory_limit, max_iter

@@ -39,7 +39,7 @@ _HOMES = {
         "pairity.model_selection.curves": "DrawModel Isotonic Sigmoid",
         "pairity.model_selection.ridge_search": "PairRidgeCV",
         "pairity.solvers.certificate": "Certificate",
-        "pairity.solvers.choices": "Chunking ConjugateGradients Dense LowRank Newton SMO Spectral"
+        "pairity.solvers.choices": "Chunking ConjugateGradients Dense LowRank Newton Primal SMO Spectral"
         " Splitting",
         "pairity.solvers.low_rank.function": "LowRankModel",
         "pairity.solvers.switching": "Switch",

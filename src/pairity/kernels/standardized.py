@@ -12,7 +12,7 @@ which the bias takes up.
 from __future__ import annotations
 
 from collections.abc import Callable as Function
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import starmap
@@ -96,6 +96,12 @@ class OnRescaled(Kernel):
     def explicit(self, features: Features) -> Features | None:
         """Those of the kernel, from rescaled rows."""
         return self.kernel.explicit(self.rescale(features))
+
+    def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features] | None:
+        """Those of the kernel, from rescaled rows."""
+        return self.kernel.explicit_together(
+            [NamedObjects(self.rescale(table.features), table.codes) for table in tables]
+        )
 
 
 _TWICE = "got Standardized inside Standardized; expected one of them."

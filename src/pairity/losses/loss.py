@@ -73,7 +73,7 @@ class Loss:
         """How many variables are nonzero, and how many sit on an outer bound."""
         return int(np.count_nonzero(theta)), 0
 
-    def times(self, factor: float) -> Self:
+    def times(self, factor: float | Vector) -> Self:
         """The same losses with all weights multiplied: 2 for the halved set J (Theorem 2)."""
         raise NotImplementedError
 

@@ -53,6 +53,11 @@ class PiecewiseLinear(Loss):
         return float(np.mean(sizes)) / 2.0 if len(sizes) and sizes.any() else 1.0
 
     @property
+    def weights(self) -> Vector:
+        """Largest size of each dual variable: the weight of its observation."""
+        return np.maximum(self.high, -self.low)
+
+    @property
     def counted(self) -> Mask:
         """Which observations have a weight above 0."""
         return self.high > self.low
@@ -115,7 +120,7 @@ class PiecewiseLinear(Loss):
         bounded = ((theta >= self.high) | (theta <= self.low)) & (theta != 0)
         return int(np.count_nonzero(theta)), int(np.count_nonzero(bounded))
 
-    def times(self, factor: float) -> Self:
+    def times(self, factor: float | Vector) -> Self:
         """All weights multiplied."""
         return type(self)(factor * self.low, factor * self.high, self.below, self.above)
 

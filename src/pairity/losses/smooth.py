@@ -28,8 +28,12 @@ class _Weighted(Loss):
     def counted(self) -> Mask:
         return self.weights > 0
 
-    def times(self, factor: float) -> Self:
+    def times(self, factor: float | Vector) -> Self:
         return type(self)(self.targets, factor * self.weights)
+
+    def signed(self, signs: Vector) -> Self:
+        """Losses of the decisions ``sign * f``, for signs +1 and -1."""
+        return type(self)(signs * self.targets, self.weights)
 
     def mirrored(self, sign: float) -> Self:
         return type(self)(sign * self.targets, self.weights)

@@ -8,7 +8,10 @@ term, with ``step = c / width`` and c the largest size of the dual variable.  Fo
               c (1 - y f - width / 2)             for  y f <= 1 - width.
 
 Its dual variables stay inside the bounds of the loss itself, so that they give a lower bound of
-the problem that is not rounded.  Losses of very many pairs are made for some pairs at a time.
+the problem that is not rounded.  With a ``centre`` the dual term is ``(theta - centre)^2 / (2 step)``:
+where the centre is the dual variable itself, nothing is rounded (the method of multipliers).
+
+Losses of very many pairs are made for some pairs at a time.
 """
 
 from __future__ import annotations
@@ -30,15 +33,17 @@ class RoundedLoss:
 
     loss: PiecewiseLinear
     width: float
+    centre: Vector | float = 0.0
 
     def _step_and_pull(self, decisions: Vector) -> tuple[Vector, Vector]:
-        step = np.maximum(self.loss.high, -self.loss.low) / self.width
-        return step, self.loss.prox(-step * decisions, step)
+        step = self.loss.weights / self.width
+        return step, self.loss.prox(self.centre - step * decisions, step)
 
     def value(self, decisions: Vector) -> Vector:
-        """``max_t -h(t) - t f - t^2 / (2 step)``."""
+        """``max_t -h(t) - t f - (t - centre)^2 / (2 step)``."""
         step, theta = self._step_and_pull(decisions)
-        square = np.divide(theta * theta, 2.0 * step, out=np.zeros_like(theta), where=step > 0)
+        moved = (theta - self.centre) ** 2
+        square = np.divide(moved, 2.0 * step, out=np.zeros_like(theta), where=step > 0)
         return -self.loss.conjugate(theta) - theta * decisions - square
 
     def pull(self, decisions: Vector) -> Vector:
@@ -55,10 +60,10 @@ class RoundedLoss:
 SmoothLoss: TypeAlias = RoundedLoss | Logistic | Squared
 
 
-def smoothed(loss: Loss, width: float) -> SmoothLoss:
-    """The loss itself if it is smooth, else rounded over ``width``."""
+def smoothed(loss: Loss, width: float, centre: Vector | float = 0.0) -> SmoothLoss:
+    """The loss itself if it is smooth, else rounded over ``width`` about dual variables."""
     if isinstance(loss, PiecewiseLinear):
-        return RoundedLoss(loss, width)
+        return RoundedLoss(loss, width, centre)
     return loss  # type: ignore[return-value]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
+from pairity.operators.explicit_operator import operator_of
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.terms import gram_megabytes
@@ -29,9 +30,10 @@ def operator_within(
     kernel: Kernel, left: Pairs, budget: Budget, right: Pairs | None = None
 ) -> KernelOperator:
     """The kernel between pairs, through all objects at once where that fits."""
-    needed = gram_megabytes(kernel, left, right)
+    operator = operator_of(kernel, left, right)
+    needed = operator.object_megabytes
     if needed <= budget.share(_GRAMS_SHARE).megabytes:
-        return PairOperator(kernel, left, right)
+        return operator
     n = max(len(left), 0 if right is None else len(right))
     if n > _MOST_PAIRS:
         budget.refuse(

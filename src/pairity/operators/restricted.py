@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pairity.operators.blockwise import Blockwise
+from pairity.operators.explicit_rows import ExplicitFeatures, SomeFeatures
 from pairity.operators.operator import KernelOperator, Rows, whole_matrix
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
@@ -37,6 +40,10 @@ class _Made(KernelOperator):
     @property
     def spectral_grid(self) -> SpectralGrid | None:
         return self._operator.spectral_grid
+
+    @property
+    def features(self) -> ExplicitFeatures | None:
+        return self._operator.features
 
 
 class Resident(_Made):
@@ -117,6 +124,12 @@ class Restricted(_Made):
         super().__init__(operator, operator.left[chosen])
         self._chosen = chosen
         self.is_costly = operator.is_costly
+
+    @cached_property
+    def features(self) -> ExplicitFeatures | None:
+        """Those of the chosen pairs."""
+        whole = self._operator.features
+        return None if whole is None else SomeFeatures(whole, self._chosen)
 
     def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
         """Entries of some rows and columns."""

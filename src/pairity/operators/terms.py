@@ -46,7 +46,7 @@ def explicit_features(factors: tuple[Factor, ...], pairs: Pairs) -> Matrix | Non
         power = _power(factor)
         if power is None:
             return None
-        table = as_dense(factor.kernel.compared(_table(factor, pairs)))
+        table = as_dense(factor.kernel.compared(factor_table(factor, pairs)))
         if features.shape[1] * table.shape[1] ** power > _MOST_COLUMNS:
             return None
         for _ in range(power):
@@ -66,13 +66,13 @@ def factor_values(factors: tuple[Factor, ...], left: Pairs, right: Pairs) -> Mat
     """Product of the factors between all left and right pairs."""
     product = np.ones((len(left), len(right)))
     for factor in factors:
-        rows = _table(factor, left.swap() if factor.left_swapped else left)
-        columns = _table(factor, right.swap() if factor.right_swapped else right)
+        rows = factor_table(factor, left.swap() if factor.left_swapped else left)
+        columns = factor_table(factor, right.swap() if factor.right_swapped else right)
         product *= factor.kernel.on_features(rows, columns)
     return product
 
 
-def _table(factor: Factor, pairs: Pairs) -> Matrix:
+def factor_table(factor: Factor, pairs: Pairs) -> Matrix:
     """The features that a factor compares."""
     if factor.role == "derived":
         return derived_table(pairs, factor.parts, factor.scaling)

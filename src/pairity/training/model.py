@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators.pair_operator import PairOperator
+from pairity.operators.explicit_operator import operator_of
 from pairity.operators.terms import gram_megabytes
 from pairity.pairs.data import Pairs
 from pairity.pairs.orientation import Orientation
@@ -77,9 +77,9 @@ class PairModel:
     def _decide(self, pairs: Pairs) -> NDArray[np.float64]:
         pairs = pairs.compact()
         if self.parity is None:
-            operator = PairOperator(self.kernel, pairs, self.support)
+            operator = operator_of(self.kernel, pairs, self.support)
             return operator.product(self.coefficients) + self.bias
         order = Orientation.of_compact(pairs)
-        operator = PairOperator(self.kernel, pairs.with_swapped(order.turned), self.support)
+        operator = operator_of(self.kernel, pairs.with_swapped(order.turned), self.support)
         value, mirrored = operator.products(self.coefficients, mirrored=True)
         return order.restored(self.parity, impose(self.parity, value, mirrored)) + self.bias
