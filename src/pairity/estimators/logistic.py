@@ -41,9 +41,9 @@ class PairLogistic(TwoProbabilities, PairClassifier):
     solver : {"auto", "newton", "primal", "low_rank"} or an object of pairity.solvers
         "newton" is Newton's method on dual variables: up to 5,000 pairs its systems are
         factored, from there on solved by conjugate gradients.  "primal" is Newton's method on the
-        parameters of explicit features, as in :class:`~pairity.PairSVC`.  "low_rank" is Newton's method on
-        the parameters of few object features, as in :class:`~pairity.PairSVC`; "auto" takes it
-        for kernels in :class:`~pairity.kernels.Nystroem`.
+        parameters of explicit features, as in :class:`~pairity.PairSVC`.  "low_rank" is Newton's
+        method on the parameters of few object features, as there; "auto" takes it for kernels in
+        :class:`~pairity.kernels.Nystroem`.
     memory_limit : float, optional
         Megabytes that a fit may use; a share of what is free by default.
     tol : float

@@ -58,6 +58,11 @@ class PiecewiseLinear(Loss):
         return np.maximum(self.high, -self.low)
 
     @property
+    def per_weight(self) -> list[Vector]:
+        """What the losses of rows have in common that are one loss with the sum of the weights."""
+        return [self.low / self.weights, self.high / self.weights, self.below, self.above]
+
+    @property
     def counted(self) -> Mask:
         """Which observations have a weight above 0."""
         return self.high > self.low

@@ -25,6 +25,11 @@ class _Weighted(Loss):
     weights: Vector
 
     @property
+    def per_weight(self) -> list[Vector]:
+        """What the losses of rows have in common that are one loss with the sum of the weights."""
+        return [self.targets]
+
+    @property
     def counted(self) -> Mask:
         return self.weights > 0
 

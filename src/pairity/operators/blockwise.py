@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators.explicit_operator import operator_of
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.terms import gram_megabytes
@@ -24,6 +23,18 @@ _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1
 _FEWEST, _MOST = 64, 1024
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
+
+
+def operator_of(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> PairOperator:
+    """The kernel between pairs, by its explicit features where it has few."""
+    from pairity.operators.explicit_rows import explicit_form
+
+    form = explicit_form(kernel, left)
+    if not form:
+        return PairOperator(kernel, left, right)
+    from pairity.operators.explicit_operator import ExplicitOperator
+
+    return ExplicitOperator(kernel, left, right, form)
 
 
 def operator_within(

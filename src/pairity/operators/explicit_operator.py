@@ -14,14 +14,13 @@ from pairity.operators.explicit_rows import (
     ExplicitFeatures,
     Tables,
     expand_words,
-    explicit_form,
     reduce_words,
     tables_of,
 )
-from pairity.operators.features import Block
 from pairity.operators.operator import Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.spectral import TensorStructure
+from pairity.operators.words import Block
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 
@@ -29,14 +28,6 @@ from pairity.pairs.data import Pairs
 _LARGE_GRAM = 4_000_000
 #: Pairs whose group features are in extended precision at a time.
 _PRECISE_AT_A_TIME = 200_000
-
-
-def operator_of(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> PairOperator:
-    """The kernel between pairs, by its explicit features where it has few."""
-    form = explicit_form(kernel, left)
-    return (
-        ExplicitOperator(kernel, left, right, form) if form else PairOperator(kernel, left, right)
-    )
 
 
 class ExplicitOperator(PairOperator):

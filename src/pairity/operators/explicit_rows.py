@@ -1,7 +1,7 @@
 """Explicit features of pairs: rows Z with ``K = Z Z'``, dense or CSR, and products by words.
 
 Rows are for solvers that work on parameters; products of the kernel with coefficients go by words
-(:mod:`pairity.operators.features`), whose sums over pairs are taken object by object where a word
+(:mod:`pairity.operators.words`), whose sums over pairs are taken object by object where a word
 names one object: O(n + m r) in the place of O(n r), and in any precision.
 """
 
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.features import NamedObjects
 from pairity.operators._feature_loops import combine_ends, copy_dense_rows, copy_sparse_rows
-from pairity.operators.features import Block, Symbol, Word, feature_form
 from pairity.operators.terms import factor_table
+from pairity.operators.words import Block, Symbol, Word, feature_form
 from pairity.pairs.arrays import Features, Places, Vector, batches, sums_at
 from pairity.pairs.data import Pairs
 from pairity.runtime.memory import megabytes_of

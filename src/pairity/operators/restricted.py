@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairity.operators.blockwise import Blockwise
-from pairity.operators.explicit_rows import ExplicitFeatures, SomeFeatures
 from pairity.operators.operator import KernelOperator, Rows, whole_matrix
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.memory import Budget
+
+if TYPE_CHECKING:
+    from pairity.operators.explicit_rows import ExplicitFeatures
 
 #: Pairs up to which a costly matrix is held as a whole, and its share of the memory allowed; that
 #: of a matrix that is evaluated anew for every product otherwise.
@@ -128,6 +131,8 @@ class Restricted(_Made):
     @cached_property
     def features(self) -> ExplicitFeatures | None:
         """Those of the chosen pairs."""
+        from pairity.operators.explicit_rows import SomeFeatures
+
         whole = self._operator.features
         return None if whole is None else SomeFeatures(whole, self._chosen)
 

@@ -42,8 +42,10 @@ _FIRST_WIDTH, _LEAST_WIDTH, _FINER, _LAST_WIDTH = 2.0, 1e-3, 0.2, 0.4
 _LEFT, _NEARLY = 0.1, 0.3
 #: Share of the tolerance that smooth losses may violate it by at the end: steps square it.
 _FINALLY = 0.01
+#: Sum of dual variables with a bias, over that of their sizes, that is but rounding.
+_BALANCED = 1e-9
 #: Steps in a row without a better point after which rounding of numbers is all that is left.
-_PATIENCE_SMOOTH, _PATIENCE = 5, 40
+_PATIENCE_SMOOTH, _PATIENCE = 25, 40
 #: Residual of conjugate gradients, over the gradient.
 _RESIDUAL, _EXACT = 0.05, 1e-10
 
@@ -168,13 +170,15 @@ class _Run:
         """
         state = self.state
         moved = self.design.times(self.penalty * state.gradient)
-        surplus = 0.0
-        if self.design.has_bias:
-            size = max(float(np.abs(state.pull).sum()), 1e-300)
-            surplus = abs(float(state.gradient[-1])) / size
         if self.is_rounded:
-            return float(np.abs(moved).max(initial=0.0)) + surplus * self.width
-        return float(self.loss.violation(state.pull, state.decisions - moved)) + 1e-3 * surplus
+            error = float(np.abs(moved).max(initial=0.0))
+        else:
+            error = float(self.loss.violation(state.pull, state.decisions - moved))
+        if self.design.has_bias:
+            surplus = abs(float(state.gradient[-1]))
+            if surplus > _BALANCED * float(np.abs(state.pull).sum()):
+                error = max(error, self.options.tol)
+        return error
 
     def _off(self) -> float:
         """How far curved rows are off their margins: the width times the moves of theta."""

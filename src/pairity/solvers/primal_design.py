@@ -198,8 +198,8 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
     if n_distinct + 1 > _SHARE_TO_GROUP * n_rows:
         return None
     turned = loss.signed(signs)
-    unit = turned.times(1.0 / weights)
-    table = np.column_stack([signs * keys, signs * np.asarray(rows @ random[1]), *unit._parts()])
+    others = signs * np.asarray(rows @ random[1])
+    table = np.column_stack([signs * keys, others, *turned.per_weight])
     distinct = distinct_rows(table)
     chosen, inverse = distinct.representative, distinct.inverse
     if len(chosen) > _SHARE_TO_GROUP * n_rows:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators.explicit_operator import operator_of
+from pairity.operators.blockwise import operator_of
 from pairity.operators.terms import gram_megabytes
 from pairity.pairs.data import Pairs
 from pairity.pairs.orientation import Orientation
