@@ -40,6 +40,8 @@ _FIRST_WIDTH, _LEAST_WIDTH, _FINER, _LAST_WIDTH = 2.0, 1e-3, 0.2, 0.4
 #: A width is left when the next step promises less than this share of what rounding costs, a centre
 #: when decisions are off by less than this share of what it costs.
 _LEFT, _NEARLY = 0.1, 0.3
+#: Steps on one width at most, but the last.
+_MOST_STEPS = 30
 #: Share of the tolerance that smooth losses may violate it by at the end: steps square it.
 _FINALLY = 0.01
 #: Sum of dual variables with a bias, over that of their sizes, that is but rounding.
@@ -89,7 +91,7 @@ class _Run:
     ) -> None:
         self.problem, self.design, self.loss, self.options = problem, design, loss, options
         self.together, self.penalty = together, design.penalty
-        self.n_iter = 0
+        self.n_iter = self.steps_here = 0  # in all, and on the present width
         self.is_rounded = isinstance(loss, PiecewiseLinear)
         self.width = _FIRST_WIDTH * loss.scale if self.is_rounded else 1.0
         self.last_width = self.width
@@ -207,7 +209,10 @@ class _Run:
         inverse = self.design.solver(curvature, _EXACT if is_last else _RESIDUAL)
         step = -inverse(state.gradient)
         left = -0.5 * float(np.dot(state.gradient, step))
-        if not is_last and left <= _LEFT * self._price():
+        self.steps_here += 1
+        done = left <= _LEFT * self._price() or self.steps_here >= _MOST_STEPS
+        if not is_last and done:
+            self.steps_here = 0
             # along the path of optima: theta of a curved row goes with 1 / width
             factor = max(self.last_width / self.width, _FINER)
             free = np.where(curvature > 0.0, state.pull, 0.0)
