@@ -23,7 +23,7 @@ from pairity.pairs.parity import Parity
 from pairity.runtime.memory import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
-from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, SomeLoss
+from pairity.solvers.problem import DRIFT, AnyProblem, Problem, Solution, SolverOptions, SomeLoss
 
 if TYPE_CHECKING:
     from pairity.solvers.linear_system import ShiftedSystems
@@ -235,7 +235,12 @@ def _solve_support_vectors(
     if options.say is not None:
         options.say(f"solver {chosen.solver}: {chosen.reason}")
     if chosen.solver == "primal":
-        return _solve_for_parameters(problem, options, start)
+        rough = _solve_for_parameters(problem, options, start)
+        if rough.converged or solver != "auto" or options.tol >= DRIFT:
+            return rough
+        # tolerances next to rounding: dual variables are moved one by one from there
+        finished = _solve_support_vectors(problem, "chunking", options, rough.theta)
+        return replace(finished, n_iter=rough.n_iter + finished.n_iter)
     if chosen.solver == "smo":
         from pairity.solvers.smo import solve_smo
 
