@@ -37,6 +37,14 @@ def operator_of(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> Pair
     return ExplicitOperator(kernel, left, right, form)
 
 
+def needs_no_gram(kernel: Kernel, pairs: Pairs) -> bool:
+    """Whether products with a kernel go by features of one object at a time."""
+    from pairity.operators.explicit_rows import explicit_form
+
+    form = explicit_form(kernel, pairs)
+    return bool(form) and all(block.n_objects <= 1 for block in form)
+
+
 def operator_within(
     kernel: Kernel, left: Pairs, budget: Budget, right: Pairs | None = None
 ) -> KernelOperator:
