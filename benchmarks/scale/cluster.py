@@ -18,7 +18,7 @@ from pairity import Pairs, PairSVC, distributed
 from pairity.distributed import PairDataset, write_predictions
 from pairity.distributed.train import Job, assemble, survey
 from pairity.kernels import Gaussian, Nystroem, Product
-from pairity.losses.loss import LossRecipe
+from pairity.losses.piecewise import LossRecipe
 from pairity.pairs.parity import Parity
 
 MEMORY = "1.5GB"

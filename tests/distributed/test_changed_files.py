@@ -16,7 +16,7 @@ from pairity.distributed.passes_on_workers import load_chunk
 from pairity.distributed.train import survey_part
 from pairity.exceptions import DataError
 from pairity.kernels import Gaussian, Linear, Nystroem, Product
-from pairity.losses.loss import LossRecipe
+from pairity.losses.piecewise import LossRecipe
 from pairity.pairs.parity import Parity
 from pairity.solvers.low_rank.form import read_form
 

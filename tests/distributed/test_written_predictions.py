@@ -9,8 +9,7 @@ from pairity.distributed import write_predictions
 from pairity.distributed.passes_on_workers import DaskEngine
 from pairity.exceptions import DataError
 from pairity.kernels import Gaussian, Linear, Nystroem, Product
-from pairity.losses.loss import LossRecipe
-from pairity.losses.piecewise import CompactLosses
+from pairity.losses.piecewise import CompactLosses, LossRecipe
 from pairity.pairs.parity import SYMMETRIES
 from pairity.solvers.low_rank.design import PairChunk, arrange
 from pairity.solvers.low_rank.form import group_columns, read_form

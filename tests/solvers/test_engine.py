@@ -178,7 +178,8 @@ def test_choice_follows_size_density_and_kernel(monkeypatch):
     monkeypatch.setattr(choice, "_FEW_PAIRS", 10)
     assert plan(halved("complete"), "auto", options).solver == "splitting"
     assert plan(halved("sparse"), "auto", options).solver == "chunking"
-    assert plan(halved("complete", Polynomial(3)), "auto", options).solver == "chunking"
+    assert plan(halved("complete", Polynomial(3)), "auto", options).solver == "primal"
+    assert plan(halved("complete", Polynomial(40)), "auto", options).solver == "chunking"
     watched = SolverOptions(callback=lambda iterate: None)
     assert plan(halved("complete"), "auto", watched).solver == "smo"
 

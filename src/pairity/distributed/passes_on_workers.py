@@ -21,8 +21,7 @@ from threadpoolctl import ThreadpoolController
 from pairity.distributed.cluster import hold_on
 from pairity.distributed.parts import Columns, Encoded, Part, encode
 from pairity.exceptions import DataError
-from pairity.losses.loss import LossRecipe
-from pairity.losses.piecewise import CompactLosses
+from pairity.losses.piecewise import CompactLosses, LossRecipe
 from pairity.runtime.resources import set_thread_count
 from pairity.solvers.low_rank.design import Design, Images, PairChunk, Precision, Vector, arrange
 from pairity.solvers.low_rank.form import Form, group_columns

@@ -34,7 +34,7 @@ from pairity.exceptions import DataError, KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
 from pairity.kernels.standardized import as_kernel, fitted_kernel
-from pairity.losses.loss import LossRecipe
+from pairity.losses.piecewise import LossRecipe
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity, halved_weight
 from pairity.solvers.choices import LowRank, Solver, as_solver

@@ -42,12 +42,14 @@ class PairSVC(PairClassifier, PenalisedMachine):
         Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting", "low_rank"} or an object of pairity.solvers
+    solver : {"auto", "smo", "chunking", "splitting", "primal", "low_rank"} or a solver object
         An object carries options of its own, as in
         :class:`~pairity.solvers.SMO` ``(selection="first_order")``; a name stands for the defaults.
         "smo" is sequential minimal optimisation, "chunking" works on thousands of pairs at a
-        time, "splitting" on the grid of all pairs of objects (tensor-like kernels).  "low_rank"
-        is for kernels of few object features phi: it finds ``f(a, b) = phi_a' W phi_b`` and
+        time, "splitting" on the grid of all pairs of objects (tensor-like kernels), "primal" on
+        the parameters of kernels that are inner products of few explicit features (linear ones,
+        :class:`~pairity.kernels.Identity`); "auto" takes it where they are fewer than the pairs.
+        "low_rank" is for kernels of few object features phi: it finds ``phi_a' W phi_b`` and
         linear terms by Newton's method, in O(m r^2 + n r) for each pass over n pairs of m
         objects with r features, and keeps no support pairs.  "auto" takes it for kernels in
         :class:`~pairity.kernels.Nystroem` (with a symmetry and without a callback), else chooses
@@ -148,7 +150,7 @@ class PairSVR(PairRegressor, PenalisedMachine):
         Errors up to this cost nothing; 0 is the absolute error.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
-    solver : {"auto", "smo", "chunking", "splitting", "low_rank"} or an object of pairity.solvers
+    solver : {"auto", "smo", "chunking", "splitting", "primal", "low_rank"} or a solver object
         As in :class:`~pairity.PairSVC`; pairs that were observed with several different targets
         are not for "splitting", which then leaves all the work to "chunking".
     memory_limit, max_iter
@@ -216,11 +218,12 @@ class PairLogistic(TwoProbabilities, PairClassifier, PenalisedMachine):
         Weight of the loss on the full set I; the halved set uses 2C, with the same optimum.
     training_set : {"halved", "full"}
         Whether coefficients are given on J, or on the rows followed by their mirror images.
-    solver : {"auto", "newton", "low_rank"} or an object of pairity.solvers
+    solver : {"auto", "newton", "primal", "low_rank"} or an object of pairity.solvers
         "newton" is Newton's method on dual variables: up to 5,000 pairs its systems are
-        factored, from there on solved by conjugate gradients.  "low_rank" is Newton's method on
-        the parameters of few object features, as in :class:`~pairity.PairSVC`; "auto" takes it
-        for kernels in :class:`~pairity.kernels.Nystroem`.
+        factored, from there on solved by conjugate gradients.  "primal" is Newton's method on the
+        parameters of explicit features, as in :class:`~pairity.PairSVC`.  "low_rank" is Newton's
+        method on the parameters of few object features, as there; "auto" takes it for kernels in
+        :class:`~pairity.kernels.Nystroem`.
     memory_limit : float, optional
         Megabytes that a fit may use; a share of what is free by default.
     tol : float

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from pairity.losses.loss import Loss, LossRecipe
+from pairity.losses.loss import Loss
+from pairity.losses.piecewise import LossRecipe
 from pairity.losses.probabilities import two_log_probabilities, two_probabilities
 from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import Progress, say

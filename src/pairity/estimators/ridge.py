@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairRegressor
-from pairity.losses.loss import LossRecipe, Squared
+from pairity.losses.loss import Squared
+from pairity.losses.piecewise import LossRecipe
 from pairity.runtime.validation import check_strength
-from pairity.solvers.choices import RIDGE, Dense, LowRank, Solver, Spectral, as_solver
+from pairity.solvers.choices import RIDGE, Dense, LowRank, Primal, Solver, Spectral, as_solver
 from pairity.solvers.plan import plan_ridge
 from pairity.training.fit import prepare
 from pairity.training.read import TrainingData
@@ -54,11 +55,11 @@ class PairRidge(PairRegressor):
         Whether to store the residual of every pair by a model fitted without it.
     training_set : {"halved", "full"}
         Whether coefficients are given on J, or on the rows followed by their mirror images.
-    solver : {"auto", "spectral", "dense", "cg", "low_rank"} or an object of pairity.solvers
+    solver : {"auto", "spectral", "dense", "cg", "primal", "low_rank"} or a solver object
         "spectral" is the closed form on complete sets, "dense" one Cholesky factorisation, "cg"
-        conjugate gradients.  "low_rank" finds the parameters of few object features, as in
-        :class:`~pairity.PairSVC`; "auto" takes it for kernels in
-        :class:`~pairity.kernels.Nystroem`.
+        conjugate gradients, "primal" one system in the parameters of explicit features, as in
+        :class:`~pairity.PairSVC`.  "low_rank" finds the parameters of few object features, as
+        there; "auto" takes it for kernels in :class:`~pairity.kernels.Nystroem`.
     memory_limit : float, optional
         Megabytes that a fit may use; a share of what is free by default.
     tol : float
@@ -133,10 +134,10 @@ class PairRidge(PairRegressor):
             for value in values.tolist():
                 check_strength(value, "alphas")
         solver = as_solver(self.solver, self._solvers)
-        if isinstance(solver, LowRank) and self._leaves_out:
+        if isinstance(solver, LowRank | Primal) and self._leaves_out:
             raise ValueError(
-                "got alphas or leave_one_out with solver='low_rank'; expected another solver, whose"
-                " factors give the residuals: choose alpha by PairRidgeCV or GridSearchCV."
+                f"got alphas or leave_one_out with solver={solver.name!r}; expected another solver,"
+                " whose factors give the residuals: choose alpha by PairRidgeCV or GridSearchCV."
             )
         if self.callback is not None and isinstance(solver, Spectral | Dense):
             raise ValueError(

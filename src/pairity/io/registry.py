@@ -35,7 +35,7 @@ _HOMES = {
         "pairity.model_selection.combination": "Combination",
         "pairity.model_selection.curves": "DrawModel Isotonic Sigmoid",
         "pairity.solvers.certificate": "Certificate",
-        "pairity.solvers.choices": "Chunking ConjugateGradients Dense LowRank Newton SMO Spectral"
+        "pairity.solvers.choices": "Chunking ConjugateGradients Dense LowRank Newton Primal SMO Spectral"
         " Splitting",
         "pairity.solvers.low_rank.function": "LowRankModel",
         "pairity.solvers.switching": "Switch",

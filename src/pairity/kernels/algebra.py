@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable as Function
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -79,6 +79,12 @@ class Kernel(BaseEstimator):
     def explicit(self, features: Features) -> Features | None:
         """Rows whose inner products are this kernel of features, where they are few; or None."""
         return None
+
+    def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features] | None:
+        """The same for several tables in one space, for a kernel that may look at ids as well."""
+        rows = [self.explicit(table.features) for table in tables]
+        few = [part for part in rows if part is not None]
+        return few if len(few) == len(rows) else None
 
     def products(self, lefts: list[Pairs], right: Pairs, weights: Matrix) -> list[Matrix] | None:
         """``sum_j K(left_i, right_j) weights_j`` for lists of left pairs, without the matrix.
@@ -285,6 +291,14 @@ class Sum(_Combined):
         few = [part for part in parts if part is not None]
         return joined(few, 1) if len(few) == len(parts) else None
 
+    def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features] | None:
+        """Those of all terms beside one another, if all have some."""
+        parts = [term.explicit_together(tables) for term in self.terms]
+        few = [part for part in parts if part is not None]
+        if len(few) < len(parts):
+            return None
+        return [joined(beside, 1) for beside in zip(*few, strict=True)]
+
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
         """The reflection parity that all terms share, if they do."""
@@ -355,6 +369,11 @@ class Scaled(_Combined):
         """Those of the kernel, times the root of the factor."""
         rows = self.kernel.explicit(features)
         return None if rows is None else rows * float(np.sqrt(self.factor))
+
+    def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features] | None:
+        """Those of the kernel, times the root of the factor."""
+        rows = self.kernel.explicit_together(tables)
+        return None if rows is None else [part * float(np.sqrt(self.factor)) for part in rows]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)

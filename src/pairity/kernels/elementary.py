@@ -15,7 +15,7 @@ rows and the order in which a pair is written change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import repeat
@@ -367,3 +367,9 @@ class OnRescaled(Kernel):
     def explicit(self, features: Features) -> Features | None:
         """Those of the kernel, from rescaled rows."""
         return self.kernel.explicit(self.rescale(features))
+
+    def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features] | None:
+        """Those of the kernel, from rescaled rows."""
+        return self.kernel.explicit_together(
+            [NamedObjects(self.rescale(table.features), table.codes) for table in tables]
+        )

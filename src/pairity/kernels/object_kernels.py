@@ -10,6 +10,7 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Callable as Function
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
@@ -288,6 +289,21 @@ class Identity(_ObjectKernel):
     def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
         """1.0 where the two ids are equal, or rows without ids."""
         return self.paired(*_what_tells(left, right))
+
+    def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features]:
+        """Indicators of the objects of all tables, sparse: one column per distinct object."""
+        tells = [_what_tells(tables[0], table)[1] for table in tables]
+        codes = distinct_rows(joined(tells, 0)).inverse
+        n_columns = int(codes.max(initial=-1)) + 1
+        ends = np.cumsum([table.shape[0] for table in tells])[:-1]
+        return [_indicators(column, n_columns) for column in np.split(codes, ends)]
+
+
+def _indicators(column: Places, n_columns: int) -> sp.csr_array:
+    """Rows with a single 1, in the column given."""
+    n_rows = len(column)
+    parts = np.ones(n_rows), column.astype(np.int32), np.arange(n_rows + 1, dtype=np.int32)
+    return sp.csr_array(parts, shape=(n_rows, n_columns))
 
 
 def _what_tells(left: NamedObjects, right: NamedObjects) -> tuple[Features, Features]:

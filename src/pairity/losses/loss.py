@@ -96,7 +96,7 @@ class Loss:
         """How many variables are nonzero, and how many sit on an outer bound."""
         return int(np.count_nonzero(theta)), 0
 
-    def times(self, factor: float) -> Self:
+    def times(self, factor: float | Vector) -> Self:
         """The same losses with all weights multiplied: 2 for the halved set J (Theorem 2)."""
         raise NotImplementedError
 
@@ -104,9 +104,13 @@ class Loss:
         """Losses of some rows."""
         return type(self)(*(part[index] for part in self._parts()))
 
+    def signed(self, signs: Vector) -> Self:
+        """Losses of the decisions ``sign * f``, for signs +1 and -1."""
+        raise NotImplementedError
+
     def mirrored(self, sign: float) -> Self:
         """Losses of the mirror images, targets times ``sign``."""
-        raise NotImplementedError
+        return self.signed(np.full(len(self), sign))
 
     def with_mirrored(self, sign: float) -> Self:
         """Losses of the rows followed by those of their mirror images."""
@@ -128,6 +132,16 @@ class PiecewiseLinear(Loss):
         """Size of decisions that matter: 1 for the hinge, the mean size of targets otherwise."""
         sizes = np.abs(self.below) + np.abs(self.above)
         return float(np.mean(sizes)) / 2.0 if len(sizes) and sizes.any() else 1.0
+
+    @property
+    def weights(self) -> Vector:
+        """Largest size of each dual variable: the weight of its observation."""
+        return np.maximum(self.high, -self.low)
+
+    @property
+    def per_weight(self) -> list[Vector]:
+        """What the losses of rows have in common that are one loss with the sum of the weights."""
+        return [self.low / self.weights, self.high / self.weights, self.below, self.above]
 
     @property
     def counted(self) -> Mask:
@@ -192,7 +206,7 @@ class PiecewiseLinear(Loss):
         bounded = ((theta >= self.high) | (theta <= self.low)) & (theta != 0)
         return int(np.count_nonzero(theta)), int(np.count_nonzero(bounded))
 
-    def times(self, factor: float) -> Self:
+    def times(self, factor: float | Vector) -> Self:
         """All weights multiplied."""
         return type(self)(factor * self.low, factor * self.high, self.below, self.above)
 
@@ -205,10 +219,6 @@ class PiecewiseLinear(Loss):
             np.where(kept, self.below, -self.above),
             np.where(kept, self.above, -self.below),
         )
-
-    def mirrored(self, sign: float) -> Self:
-        """Losses of the mirror images."""
-        return self.signed(np.full(len(self), sign))
 
 
 def hinge(labels: Vector, weights: Vector) -> PiecewiseLinear:
@@ -230,14 +240,20 @@ class _Weighted(Loss):
     weights: Vector
 
     @property
+    def per_weight(self) -> list[Vector]:
+        """What the losses of rows have in common that are one loss with the sum of the weights."""
+        return [self.targets]
+
+    @property
     def counted(self) -> Mask:
         return self.weights > 0
 
-    def times(self, factor: float) -> Self:
+    def times(self, factor: float | Vector) -> Self:
         return type(self)(self.targets, factor * self.weights)
 
-    def mirrored(self, sign: float) -> Self:
-        return type(self)(sign * self.targets, self.weights)
+    def signed(self, signs: Vector) -> Self:
+        """Losses of the decisions ``sign * f``, for signs +1 and -1."""
+        return type(self)(signs * self.targets, self.weights)
 
 
 class Logistic(_Weighted):
@@ -375,20 +391,3 @@ class Squared(_Weighted):
     def is_free(self, theta: Vector) -> Mask:
         """All of them: there are no bounds."""
         return np.ones(len(theta), dtype=np.bool_)
-
-
-@dataclass(frozen=True)
-class LossRecipe:
-    """Which loss, and how much it counts: ``strength`` is C (2C on the halved set, Theorem 2)."""
-
-    kind: str  # "hinge", "logistic", "squared" or "epsilon"
-    strength: float
-    epsilon: float = 0.0
-
-    def of(self, targets: Vector, weights: Vector) -> Loss:
-        """Losses of these targets (signs of labels, or numbers)."""
-        strengths = self.strength * weights
-        if self.kind == "epsilon":
-            return epsilon_insensitive(targets, strengths, self.epsilon)
-        kinds = {"hinge": hinge, "logistic": Logistic, "squared": Squared}
-        return kinds[self.kind](targets, strengths)

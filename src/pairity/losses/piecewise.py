@@ -24,7 +24,14 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.losses.loss import Logistic, Loss, LossRecipe, PiecewiseLinear, Squared
+from pairity.losses.loss import (
+    Logistic,
+    Loss,
+    PiecewiseLinear,
+    Squared,
+    epsilon_insensitive,
+    hinge,
+)
 from pairity.pairs.arrays import Places, Vector, sums_at
 
 Array = NDArray[np.floating]
@@ -104,20 +111,39 @@ def spread_over_rows(
 
 
 @dataclass(frozen=True)
+class LossRecipe:
+    """Which loss, and how much it counts: ``strength`` is C (2C on the halved set, Theorem 2)."""
+
+    kind: str  # "hinge", "logistic", "squared" or "epsilon"
+    strength: float
+    epsilon: float = 0.0
+
+    def of(self, targets: Vector, weights: Vector) -> Loss:
+        """Losses of these targets (signs of labels, or numbers)."""
+        strengths = self.strength * weights
+        if self.kind == "epsilon":
+            return epsilon_insensitive(targets, strengths, self.epsilon)
+        kinds = {"hinge": hinge, "logistic": Logistic, "squared": Squared}
+        return kinds[self.kind](targets, strengths)
+
+
+@dataclass(frozen=True)
 class RoundedLoss:
     """A piecewise linear loss whose kinks are rounded over ``width`` units of decision."""
 
     loss: PiecewiseLinear
     width: float
+    centre: Vector | float = 0.0
 
     def _step_and_pull(self, decisions: Vector) -> tuple[Vector, Vector]:
-        step = np.maximum(self.loss.high, -self.loss.low) / self.width
-        return step, self.loss.prox(-step * decisions, step)
+        step = self.loss.weights / self.width
+        return step, self.loss.prox(self.centre - step * decisions, step)
 
     def value(self, decisions: Vector) -> Vector:
-        """``max_t -h(t) - t f - t^2 / (2 step)``."""
+        """``max_t -h(t) - t f - (t - centre)^2 / (2 step)``."""
         step, theta = self._step_and_pull(decisions)
-        square = np.divide(theta * theta, 2.0 * step, out=np.zeros_like(theta), where=step > 0)
+        moved = (theta - self.centre) ** 2
+        square = np.divide(moved, 2.0 * step, out=np.zeros_like(theta), where=step > 0)
         return -self.loss.conjugate(theta) - theta * decisions - square
 
     def pull(self, decisions: Vector) -> Vector:
@@ -134,10 +160,10 @@ class RoundedLoss:
 SmoothLoss: TypeAlias = RoundedLoss | Logistic | Squared
 
 
-def smoothed(loss: Loss, width: float) -> SmoothLoss:
-    """The loss itself if it is smooth, else rounded over ``width``."""
+def smoothed(loss: Loss, width: float, centre: Vector | float = 0.0) -> SmoothLoss:
+    """The loss itself if it is smooth, else rounded over ``width`` about dual variables."""
     if isinstance(loss, PiecewiseLinear):
-        return RoundedLoss(loss, width)
+        return RoundedLoss(loss, width, centre)
     return loss  # type: ignore[return-value]
 
 

@@ -28,21 +28,40 @@ _FEW = 500
 _MOST_PAIRS = 20_000
 
 
+def operator_of(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> PairOperator:
+    """The kernel between pairs, by its explicit features where it has few."""
+    from pairity.operators.explicit_rows import explicit_form
+
+    form = explicit_form(kernel, left)
+    if not form:
+        return PairOperator(kernel, left, right)
+    from pairity.operators.explicit_operator import ExplicitOperator
+
+    return ExplicitOperator(kernel, left, right, form)
+
+
+def needs_no_gram(kernel: Kernel, pairs: Pairs) -> bool:
+    """Whether products with a kernel go by features of one object at a time."""
+    from pairity.operators.explicit_rows import explicit_form
+
+    form = explicit_form(kernel, pairs)
+    return bool(form) and all(block.n_objects <= 1 for block in form)
+
+
 def operator_within(
     kernel: Kernel, left: Pairs, budget: Budget, right: Pairs | None = None
 ) -> KernelOperator:
     """The kernel between pairs: through all objects at once where that fits and pays."""
-    needed = gram_megabytes(kernel, left, right)
+    operator = operator_of(kernel, left, right)
+    needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
-    if fits and not _objects_are_rare(left, right):
-        operator = PairOperator(kernel, left, right)
-        if not operator.evaluates_group_kernels:
-            return operator
+    if fits and not _objects_are_rare(left, right) and not operator.evaluates_group_kernels:
+        return operator
     terms = exponentials(kernel, left, left if right is None else right)
     if terms is not None:
         return Tiles(kernel, left, terms, right)
     if fits:
-        return PairOperator(kernel, left, right)
+        return operator
     n = max(len(left), 0 if right is None else len(right))
     if n > _MOST_PAIRS:
         budget.refuse(

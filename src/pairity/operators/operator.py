@@ -10,7 +10,7 @@ multiplied.
 from __future__ import annotations
 
 from itertools import combinations_with_replacement
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import run_in_ranges
+
+if TYPE_CHECKING:
+    from pairity.operators.explicit_rows import ExplicitFeatures
 
 Rows: TypeAlias = Places | slice
 
@@ -55,6 +58,11 @@ class KernelOperator:
     @property
     def spectral_grid(self) -> SpectralGrid | None:
         """The tensor form diagonalised, for one decomposition that serves every solve."""
+        return None
+
+    @property
+    def features(self) -> ExplicitFeatures | None:
+        """Rows Z with ``K = Z Z'``, where they are few and both sides are the same."""
         return None
 
     def rows(self, index: Places) -> Matrix:

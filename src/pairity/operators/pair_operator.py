@@ -128,7 +128,8 @@ class PairOperator(KernelOperator):
     @property
     def object_megabytes(self) -> float:
         """What products through objects take."""
-        features = sum(group.megabytes for group in self._groups or [])
+        known = self.__dict__.get("_groups")  # asking must not make them
+        features = sum(group.megabytes for group in known or [])
         return gram_megabytes(self.kernel, self.left, self.right) + features
 
     def block(self, rows: Rows, columns: Rows, out: NDArray[Any] | None = None) -> NDArray[Any]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +14,9 @@ from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget
+
+if TYPE_CHECKING:
+    from pairity.operators.explicit_rows import ExplicitFeatures
 
 #: Pairs up to which a costly matrix is held as a whole, and its share of the memory allowed; that
 #: of a matrix that is evaluated anew for every product otherwise.
@@ -37,6 +43,10 @@ class _Made(KernelOperator):
     @property
     def spectral_grid(self) -> SpectralGrid | None:
         return self._operator.spectral_grid
+
+    @property
+    def features(self) -> ExplicitFeatures | None:
+        return self._operator.features
 
 
 class Resident(_Made):
@@ -117,6 +127,14 @@ class Restricted(_Made):
         super().__init__(operator, operator.left[chosen])
         self._chosen = chosen
         self.is_costly = operator.is_costly
+
+    @cached_property
+    def features(self) -> ExplicitFeatures | None:
+        """Those of the chosen pairs."""
+        from pairity.operators.explicit_rows import SomeFeatures
+
+        whole = self._operator.features
+        return None if whole is None else SomeFeatures(whole, self._chosen)
 
     def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
         """Entries of some rows and columns."""

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Dense,
         LowRank,
         Newton,
+        Primal,
         Spectral,
         Splitting,
     )
@@ -27,6 +28,7 @@ __all__ = [
     "Iterate",
     "LowRank",
     "Newton",
+    "Primal",
     "Spectral",
     "Splitting",
 ]

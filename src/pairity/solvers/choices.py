@@ -113,10 +113,21 @@ class LowRank(Solver, name="low_rank"):
     """``f(a, b) = phi_a' W phi_b`` and linear terms, for kernels of few object features phi."""
 
 
+@dataclass(frozen=True)
+class Primal(Solver, name="primal"):
+    """Newton's method on the parameters of explicit features, for kernels that have few."""
+
+
 #: Solvers of the losses: hinge and epsilon-insensitive, logistic, squared.
-SUPPORT_VECTORS: tuple[type[Solver], ...] = (SMO, Chunking, Splitting, LowRank)
-SMOOTH: tuple[type[Solver], ...] = (Newton, LowRank)
-RIDGE: tuple[type[Solver], ...] = (Spectral, Dense, ConjugateGradients, LowRank)
+SUPPORT_VECTORS: tuple[type[Solver], ...] = (SMO, Chunking, Splitting, LowRank, Primal)
+SMOOTH: tuple[type[Solver], ...] = (Newton, LowRank, Primal)
+RIDGE: tuple[type[Solver], ...] = (
+    Spectral,
+    Dense,
+    ConjugateGradients,
+    LowRank,
+    Primal,
+)
 
 SolverLike: TypeAlias = str | Solver
 

@@ -19,9 +19,9 @@ from pairity.operators.restricted import beside, in_memory
 from pairity.operators.spectral import TensorStructure, is_complete
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import megabytes_of
-from pairity.solvers.choices import SMO, Chunking, LowRank, Solver, SolverLike, as_solver
+from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
-from pairity.solvers.problem import AnyProblem, Problem, Solution, SolverOptions, SomeLoss
+from pairity.solvers.problem import DRIFT, AnyProblem, Problem, Solution, SolverOptions, SomeLoss
 from pairity.solvers.rough_start import rough_start
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ _GRID_MATRICES = 22.0
 #: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
 #: its Gram block, in single precision where it is large, and a polish of its free variables.
 _VECTORS, _SQUARES = 12.0, 2.0
+#: Explicit features for each pair up to which parameters are fewer unknowns than dual variables:
+#: dense ones, and sparse ones, whose passes are as short as their rows.
+_DENSE_FEATURES, _SPARSE_FEATURES = 0.5, 2.0
+#: Copies of features, vectors over all pairs, and squares of parameters that it holds.
+_FEATURE_COPIES, _PRIMAL_VECTORS, _PRIMAL_SQUARES = 2.0, 20.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,42 @@ class Plan:
     largest_set: int = LARGEST_SET
 
 
+def takes_parameters(problem: AnyProblem[Any], solver: str, options: SolverOptions) -> bool:
+    """Whether to solve for parameters of explicit features: asked for, or fewer than the pairs."""
+    asked = solver == Primal.name
+    if not asked and (solver != "auto" or options.callback is not None):
+        return False
+    n, features = len(problem), problem.operator.features
+    if features is None:
+        if asked:
+            raise ValueError(
+                f"got solver='primal' with {problem.operator.kernel!r}; expected a kernel that is an"
+                " inner product of few features, such as Linear, Identity or Additive(Linear()): use"
+                " solver='auto'."
+            )
+        return False
+    from pairity.solvers.primal_design import MOST_FACTORED
+
+    needed = _FEATURE_COPIES * features.megabytes + megabytes_of(n, copies=_PRIMAL_VECTORS)
+    side = features.n_columns + 1
+    if side <= MOST_FACTORED:
+        needed += megabytes_of(side, side, copies=_PRIMAL_SQUARES)
+    fits = needed <= options.budget.megabytes
+    if asked and not fits:
+        options.budget.refuse(
+            f"{n} pairs with {features.n_columns} features",
+            needed,
+            "a smaller problem, a larger memory_limit, or solver='auto'",
+        )
+    share = _SPARSE_FEATURES if features.is_sparse else _DENSE_FEATURES
+    return fits and (asked or features.n_columns <= share * n)
+
+
 def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
     """Choose a solver, or check the one that was asked for, within the memory limit."""
+    if takes_parameters(problem, solver, options):
+        features: Any = problem.operator.features
+        return Plan("primal", f"{len(problem)} pairs, {features.n_columns} features")
     n, m = len(problem), problem.operator.left.n_objects
     budget, structure = options.budget, problem.operator.structure
     # what any solver takes: vectors over the pairs, products through objects
@@ -103,6 +142,8 @@ def plan_ridge(
 ) -> str:
     """Choose a way, or check the one that was asked for; ``decomposed`` is for many shifts."""
     n, weights = len(problem), problem.loss.weights
+    if not decomposed and takes_parameters(problem, solver, options):
+        return "primal"
     budget = options.budget.without(problem.operator.object_megabytes)
     copies = _DECOMPOSED_MATRICES if decomposed else _DENSE_MATRICES
     fits = budget.holds(n, n, copies=copies)
@@ -161,6 +202,8 @@ def solve(
     if isinstance(problem.loss, PiecewiseLinear):
         return _solve_support_vectors(problem, solver, options, start)
     if not isinstance(problem.loss, Squared):
+        if takes_parameters(problem, solver, options):
+            return _solve_for_parameters(problem, options, start)
         from pairity.solvers.newton import solve_newton
 
         systems = shifted_systems(problem, options)
@@ -170,11 +213,21 @@ def solve(
     way = plan_ridge(problem, solver, options)
     if options.say is not None:
         options.say(f"solver {way}: {len(problem)} pairs")
+    if way == "primal":
+        return _solve_for_parameters(problem, options, start)
     from pairity.solvers.linear_system import solve_by_gradients, solve_exactly
 
     if way != "cg":
         return solve_exactly(problem, way)
     return solve_by_gradients(problem, shifted_systems(problem, options, most=0), options)
+
+
+def _solve_for_parameters(
+    problem: AnyProblem[Any], options: SolverOptions, start: Vector | None
+) -> Solution:
+    from pairity.solvers.primal import solve_primal
+
+    return solve_primal(problem, options, start)
 
 
 def _solve_support_vectors(
@@ -183,6 +236,13 @@ def _solve_support_vectors(
     chosen = plan(problem, solver, options)
     if options.say is not None:
         options.say(f"solver {chosen.solver}: {chosen.reason}")
+    if chosen.solver == "primal":
+        rough = _solve_for_parameters(problem, options, start)
+        if rough.converged or solver != "auto" or options.tol >= DRIFT:
+            return rough
+        # tolerances next to rounding: dual variables are moved one by one from there
+        finished = _solve_support_vectors(problem, "chunking", options, rough.theta)
+        return replace(finished, n_iter=rough.n_iter + finished.n_iter)
     if chosen.solver == "smo":
         from pairity.solvers.smo import solve_smo
 
@@ -258,6 +318,8 @@ def solve_roughly(
     if not isinstance(problem.loss, PiecewiseLinear):
         return solve(problem, "auto", options, start)
     chosen = plan(problem, "auto", options)
+    if chosen.solver == "primal":
+        return _solve_for_parameters(problem, options, start)
     if chosen.solver != "splitting":
         return solve_chunking(problem, options, start, chosen.largest_set)
     from pairity.solvers.splitting import solve_splitting

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators.pair_operator import PairOperator
+from pairity.operators.blockwise import needs_no_gram, operator_of
 from pairity.operators.terms import gram_megabytes
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
@@ -64,23 +64,25 @@ class PairModel:
 
     def _pairs_at_a_time(self, pairs: Pairs, budget: Budget) -> int:
         """All of them if their objects allow it; the same for pairs and for swapped pairs."""
+        fitting = budget.share(_PAIRS_SHARE).columns(1.0, copies=_PER_PAIR)
+        if needs_no_gram(self.kernel, pairs):
+            return int(max(1, min(len(pairs), fitting)))
         objects = _GRAM_ENTRIES // max(1, self.support.n_objects)
         per_object = gram_megabytes(self.kernel, pairs, self.support) / max(1, pairs.n_objects)
         if per_object:
             share = budget.share(_GRAM_SHARE)
             objects = int(min(objects, share.megabytes / per_object, share.side(copies=2.0)))
         objects = max(2, objects)
-        fitting = budget.share(_PAIRS_SHARE).columns(1.0, copies=_PER_PAIR)
         some = len(pairs) if pairs.n_objects <= objects else objects // 2
         return int(max(1, min(some, fitting)))
 
     def _decide(self, pairs: Pairs) -> Vector:
         pairs = pairs.compact()
         if self.parity is None:
-            operator = PairOperator(self.kernel, pairs, self.support)
+            operator = operator_of(self.kernel, pairs, self.support)
             return operator.product(self.coefficients) + self.bias
         order = Orientation.of_compact(pairs)
-        operator = PairOperator(self.kernel, pairs.with_swapped(order.turned), self.support)
+        operator = operator_of(self.kernel, pairs.with_swapped(order.turned), self.support)
         value, mirrored = operator.products(self.coefficients, mirrored=True)
         return order.restored(self.parity, impose(self.parity, value, mirrored)) + self.bias
 

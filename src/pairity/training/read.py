@@ -212,6 +212,9 @@ def _check_class_weight(class_weight: Any, classes: NDArray[Any]) -> None:
 
 def _warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:
     """Warn when every row stands beside its mirror image (of pairs over distinct objects)."""
+    first, second = (np.bincount(end, None, pairs.n_objects) for end in (pairs.first, pairs.second))
+    if not np.array_equal(first, second):  # an object would be first as often as it is second
+        return
     table = _keys(pairs, targets)
     mirrored = _keys(pairs.swap(), parity.sign * targets)
     codes = distinct_rows(np.vstack([table, mirrored])).inverse

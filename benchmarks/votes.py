@@ -1,0 +1,100 @@
+"""Leaderboards of votes: Pairity's models of names against linear models on the sparse design."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from pairity import PairLogistic, Pairs, PairSVC
+from pairity.kernels import Identity
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Votes between models known by name, with odd group features (style of the answers)."""
+
+    n_votes: int
+    n_models: int = 100
+    n_features: int = 0
+    loss: str = "logistic"  # or "hinge"
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """What is shown."""
+        return f"{self.n_votes:,} votes, {self.n_features} odd features, {self.loss}"
+
+    def data(self) -> tuple[Pairs, np.ndarray]:
+        """Winners drawn from the model of Bradley and Terry."""
+        rng = np.random.default_rng(self.seed)
+        first = rng.integers(0, self.n_models, self.n_votes)
+        second = (first + rng.integers(1, self.n_models, self.n_votes)) % self.n_models
+        strength = rng.normal(size=self.n_models)
+        style = rng.normal(size=(self.n_votes, self.n_features))
+        odds = strength[first] - strength[second] + style @ np.full(self.n_features, 0.3)
+        labels = np.where(rng.random(self.n_votes) < 1.0 / (1.0 + np.exp(-odds)), 1, -1)
+        objects = np.zeros((self.n_models, 0))
+        pairs = Pairs(objects, first, second, antisymmetric=style, ids=np.arange(self.n_models))
+        return pairs, labels
+
+    def ours(self, pairs: Pairs, labels: np.ndarray) -> Any:
+        """Fitted and certified."""
+        maker = PairLogistic if self.loss == "logistic" else PairSVC
+        return maker("antisymmetric", kernel=Identity(), C=1.0).fit(pairs, labels)
+
+    def theirs(self, pairs: Pairs, labels: np.ndarray) -> Any:
+        """The same problem on the sparse design, whose making counts."""
+        if self.loss == "logistic":
+            model = LogisticRegression(C=1.0, fit_intercept=False, max_iter=1000)
+        else:
+            model = LinearSVC(C=1.0, loss="hinge", dual=True, fit_intercept=False, max_iter=1000)
+        return model.fit(design(pairs), labels)
+
+
+def design(pairs: Pairs) -> sp.csr_matrix:
+    """+1 for the model written first, -1 for the other one, and the group features."""
+    n = len(pairs)
+    ends = np.arange(0, 2 * n + 1, 2, dtype=np.int32)
+    columns = np.column_stack([pairs.first, pairs.second]).astype(np.int32).ravel()
+    signs = np.tile([1.0, -1.0], n)
+    names = sp.csr_matrix((signs, columns, ends), shape=(n, pairs.n_objects))
+    if not pairs.n_antisymmetric:
+        return names
+    return sp.hstack([names, sp.csr_matrix(np.sqrt(2.0) * pairs.antisymmetric)], format="csr")
+
+
+def leaderboards(full: bool) -> list[dict]:
+    """Least seconds of some runs, ours and theirs in turn."""
+    boards = [Leaderboard(n_votes) for n_votes in (1000, 5389, 50_000)]
+    boards.append(Leaderboard(1_000_000, n_features=4))
+    if full:
+        boards.append(Leaderboard(1_000_000, n_features=4, loss="hinge"))
+    return [row for board in boards for row in _measured(board)]
+
+
+def _measured(board: Leaderboard, repetitions: int = 5) -> list[dict]:
+    pairs, labels = board.data()
+    calls = {"pairity": board.ours, "scikit-learn, sparse design": board.theirs}
+    least = dict.fromkeys(calls, np.inf)
+    repetitions = 1 if board.loss == "hinge" else repetitions
+    for _ in range(repetitions):
+        for system, call in calls.items():
+            started = time.perf_counter()
+            call(pairs, labels)
+            least[system] = min(least[system], time.perf_counter() - started)
+    return [
+        {
+            "system": system,
+            "task": board.name,
+            "n_pairs": board.n_votes,
+            "n_objects": board.n_models,
+            "fit_seconds": seconds,
+        }
+        for system, seconds in least.items()
+    ]

@@ -1,0 +1,154 @@
+"""Operators of kernels with few explicit features: no Gram matrix of objects, however many there are."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pairity.kernels.algebra import Kernel
+from pairity.operators.explicit_rows import (
+    ExplicitFeatures,
+    Tables,
+    expand_words,
+    reduce_words,
+    tables_of,
+)
+from pairity.operators.operator import Rows
+from pairity.operators.pair_operator import PairOperator
+from pairity.operators.spectral import TensorStructure
+from pairity.operators.words import Block
+from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.pairs.data import Pairs
+
+#: Entries of a Gram matrix of objects from which on it is not made where features will do.
+_LARGE_GRAM = 4_000_000
+#: Pairs whose group features are in extended precision at a time.
+_PRECISE_AT_A_TIME = 200_000
+
+
+class ExplicitOperator(PairOperator):
+    """A kernel of few explicit features.
+
+    Products go by words (:mod:`pairity.operators.explicit_rows`) where every word names one object
+    at most, or where Gram matrices of objects would be large.
+    """
+
+    def __init__(
+        self, kernel: Kernel, left: Pairs, right: Pairs | None, form: tuple[Block, ...]
+    ) -> None:
+        super().__init__(kernel, left, right)
+        self._form = form
+        self._is_simple = all(block.n_objects <= 1 for block in form)
+        self._is_large = self.left.n_objects * self.right.n_objects > _LARGE_GRAM
+
+    @cached_property
+    def _tables(self) -> list[Tables]:
+        """Features of objects, of the left and of the right pairs."""
+        sides = (self.left,) if self.right is self.left else (self.left, self.right)
+        tables = tables_of(self._form, sides)
+        assert tables is not None
+        return [tables[0], tables[-1]]
+
+    @cached_property
+    def _sides(self) -> list[ExplicitFeatures]:
+        """Rows of the left and of the right pairs."""
+        left = ExplicitFeatures(self._form, self._tables[0])
+        return [left, left if self.right is self.left else self._right_features]
+
+    @property
+    def _right_features(self) -> ExplicitFeatures:
+        return ExplicitFeatures(self._form, self._tables[1])
+
+    @property
+    def features(self) -> ExplicitFeatures | None:
+        """Rows Z with ``K = Z Z'``."""
+        if self.right is not self.left or not self._sides[0].are_few:
+            return None
+        return self._sides[0]
+
+    @property
+    def structure(self) -> TensorStructure | None:
+        """The tensor form, where two objects are in a product and their Gram matrix is not large."""
+        return None if self._is_simple or self._is_large else super().structure
+
+    @property
+    def is_costly(self) -> bool:  # type: ignore[override]
+        """Whether entries cost so much that a matrix in memory is worth it, where it fits."""
+        return False if self._is_large else super().is_costly
+
+    @property
+    def object_megabytes(self) -> float:
+        """What products through objects take, or features of the pairs."""
+        if self._is_large:
+            return sum(side.megabytes for side in {id(one): one for one in self._sides}.values())
+        return super().object_megabytes
+
+    def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
+        """The entries of some rows and columns, shape (len(rows), len(columns)), into ``out``."""
+        if not self._is_large:
+            return super().block(rows, columns, out)
+        left, right = self._sides[0].rows[rows], self._sides[1].rows[columns]
+        product: Any = left @ right.T
+        entries = product.toarray() if sp.issparse(product) else product
+        if out is None:
+            return np.asarray(entries)
+        out[...] = entries
+        return out
+
+    def products(self, vector: Vector, *, mirrored: bool = False) -> list[Vector]:
+        """``K vector``, and with ``mirrored`` the same for the swapped left pairs as well."""
+        if not (self._is_simple or self._is_large):
+            return super().products(vector, mirrored=mirrored)
+        left, right = self._tables
+        lefts = [left, Tables(left.pairs.swap(), left.objects)] if mirrored else [left]
+        totals = [np.zeros(len(self.left)) for _ in lefts]
+        for block in self._form:
+            sums = block.weights @ reduce_words(block, right, vector)
+            for total, side in zip(totals, lefts, strict=True):
+                total += expand_words(block, side, sums)
+        return totals
+
+    def precise_product(self, rows: Places, vector: Vector) -> NDArray[np.longdouble]:
+        """Some entries of matrix times vector, by words, in extended precision."""
+        if not self._is_simple:
+            return super().precise_product(rows, vector)
+        used = np.flatnonzero(vector)
+        sides = tuple(map(_with_lifted_objects, (self.left[rows], self.right[used])))
+        tables = tables_of(self._form, sides)
+        assert tables is not None
+        left, right = tables
+        weights, total = vector[used].astype(np.longdouble), np.zeros(len(rows), np.longdouble)
+        for block in self._form:
+            sums: Any = 0.0
+            for part in batches(len(used), _PRECISE_AT_A_TIME):
+                some = Tables(_with_lifted_groups(right.pairs[part]), right.objects)
+                sums = sums + reduce_words(block, some, weights[part])
+            side = Tables(_with_lifted_groups(left.pairs), left.objects)
+            if len(used):
+                total += expand_words(block, side, block.weights.astype(np.longdouble) @ sums)
+        return total
+
+    def diagonal(self) -> Vector:
+        """``K(left_i, right_i)`` for all i."""
+        features = self.features
+        if features is None or not features.is_sparse:
+            return super().diagonal()
+        rows: Any = features.rows
+        return np.asarray(rows.power(2).sum(axis=1)).ravel()
+
+
+def _with_lifted_objects(pairs: Pairs) -> Pairs:
+    """The same pairs, of the objects in use, with features of objects in extended precision."""
+    pairs = pairs.without_unused_objects()
+    objects: Any = pairs.objects.astype(np.longdouble)
+    return pairs.with_features(objects, pairs.symmetric, pairs.antisymmetric)
+
+
+def _with_lifted_groups(pairs: Pairs) -> Pairs:
+    """The same pairs with group features in extended precision."""
+    tables: Any = (pairs.symmetric, pairs.antisymmetric)
+    return pairs.with_features(pairs.objects, *(table.astype(np.longdouble) for table in tables))

@@ -1,0 +1,318 @@
+"""Explicit features of pairs: rows Z with ``K = Z Z'``, dense or CSR, and products by words.
+
+Rows are for solvers that work on parameters; products of the kernel with coefficients go by words
+(:mod:`pairity.operators.words`), whose sums over pairs are taken object by object where a word
+names one object: O(n + m r) in the place of O(n r), and in any precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from pairity.kernels.algebra import Kernel, NamedObjects
+from pairity.operators._feature_loops import combine_ends, copy_dense_rows, copy_sparse_rows
+from pairity.operators.group_features import group_table
+from pairity.operators.words import Block, Symbol, Word, feature_form
+from pairity.pairs.arrays import Features, Places, Vector, as_dense, batches, sums_at
+from pairity.pairs.data import Pairs
+from pairity.runtime.resources import megabytes_of
+
+#: Columns of dense features, and of sparse ones, at most; entries of a sparse row.
+_MOST_DENSE, _MOST_SPARSE, _MOST_ENTRIES = 2000, 200_000, 500
+#: Entries of products of features that are made at a time.
+_ENTRIES_AT_A_TIME = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Features of the symbols of a kernel for one list of pairs."""
+
+    pairs: Pairs
+    objects: dict[Kernel, Features]
+
+    def ends(self, letter: int) -> Places:
+        """Row numbers of the objects that a letter names."""
+        return self.pairs.second if letter else self.pairs.first
+
+    def of(self, symbol: Symbol, letter: int, rows: slice) -> Any:
+        """Features of a symbol, shape (n, width)."""
+        if isinstance(symbol, Kernel):
+            return self.objects[symbol][self.ends(letter)[rows]]
+        pairs = self.pairs if rows == slice(None) else self.pairs[rows]
+        return _group_features(symbol, pairs.swap() if letter else pairs)
+
+    def products(self, symbols: tuple[Symbol, ...], word: Word, rows: slice = slice(None)) -> Any:
+        """``T_u``: products of the features that a word names; None for no symbols."""
+        total: Any = None
+        for symbol, letter in zip(symbols, word, strict=True):
+            features = self.of(symbol, letter, rows)
+            total = features if total is None else _multiplied(total, features)
+        return total
+
+
+def _group_features(symbol: Any, pairs: Pairs) -> Any:
+    """Explicit features of a kernel of group features, or of whole rows; None without any."""
+    whole = symbol.role == "rows"
+    table = as_dense(pairs.to_rows()) if whole else group_table(symbol, pairs)
+    explicit = symbol.kernel.explicit(table)
+    return None if explicit is None else as_dense(explicit)
+
+
+def _multiplied(left: Any, right: Any) -> Any:
+    """All products of a left and a right column, row by row."""
+    if not sp.issparse(left):
+        products = np.einsum("ni,nj->nij", left, right)
+        return products.reshape(len(left), left.shape[1] * right.shape[1])
+    columns = range(right.shape[1])
+    return beside_one_another([sp.csr_array(left.multiply(right[:, [at]])) for at in columns])
+
+
+def tables_of(form: tuple[Block, ...], sides: tuple[Pairs, ...]) -> list[Tables] | None:
+    """Features of the objects of all sides in one space; None where a kernel has no few."""
+    named = [NamedObjects(side.objects, side.id_codes) for side in sides]
+    symbols = {symbol for block in form for symbol in block.symbols}
+    explicit = {k: k.explicit_together(named) for k in symbols if isinstance(k, Kernel)}
+    known = {kernel: tables for kernel, tables in explicit.items() if tables is not None}
+    if len(known) < len(explicit):
+        return None
+    return [
+        Tables(side, {kernel: tables[number] for kernel, tables in known.items()})
+        for number, side in enumerate(sides)
+    ]
+
+
+# How many there are -----------------------------------------------------------------------------
+
+
+def explicit_form(kernel: Kernel, pairs: Pairs) -> tuple[Block, ...]:
+    """Blocks of a kernel that has few features of such pairs, judged by one of them; else none."""
+    form = feature_form(kernel, pairs.n_symmetric, pairs.n_antisymmetric)
+    if not form or not len(pairs):
+        return ()
+    one = pairs[:1].without_unused_objects()
+    tables = tables_of(form, (one,))
+    if tables is None:
+        return ()
+    dense = 0
+    for block in form:
+        widths = [tables[0].of(symbol, 0, slice(None)) for symbol in block.symbols]
+        if any(features is None for features in widths):
+            return ()
+        sparse = [at for at, features in enumerate(widths) if sp.issparse(features)]
+        if len(sparse) > 1 or (sparse and block.n_objects > 1):
+            return ()
+        dense += 0 if sparse else _n_columns(block, [one.shape[1] for one in widths])
+    return form if dense <= _MOST_DENSE else ()
+
+
+def _n_columns(block: Block, widths: list[int]) -> int:
+    """Columns of the explicit features of a block."""
+    columns: Any = block.columns
+    total = 0
+    for column in columns.T:
+        if block.is_folded:
+            total += widths[0] * (widths[0] + int(block.exchange_sign(column))) // 2
+        else:
+            total += int(np.prod(widths))
+    return total
+
+
+# Rows -------------------------------------------------------------------------------------------
+
+
+class ExplicitFeatures:
+    """Rows Z with ``K = Z Z'`` for a list of pairs, made when they are asked for."""
+
+    def __init__(self, form: tuple[Block, ...], tables: Tables) -> None:
+        self._form, self._tables = form, tables
+        self.n_rows, self.n_columns, self.is_sparse, self.n_entries = (
+            len(tables.pairs),
+            0,
+            False,
+            0.0,
+        )
+        for block in form:
+            self._count(block)
+        if not self.is_sparse:
+            self.n_entries = float(self.n_columns)
+
+    def _count(self, block: Block) -> None:
+        one = slice(0, 1)
+        features = [self._tables.of(symbol, 0, one) for symbol in block.symbols]
+        columns = _n_columns(block, [each.shape[1] for each in features])
+        self.n_columns += columns
+        for symbol, each in zip(block.symbols, features, strict=True):
+            if sp.issparse(each) and isinstance(symbol, Kernel):
+                table: Any = self._tables.objects[symbol]
+                self.is_sparse = True
+                columns = round(2.0 * table.nnz / max(1, table.shape[0]) * columns / each.shape[1])
+        self.n_entries += columns
+
+    @property
+    def are_few(self) -> bool:
+        """Whether they are few enough to work with."""
+        if self.is_sparse:
+            return self.n_columns <= _MOST_SPARSE and self.n_entries <= _MOST_ENTRIES
+        return self.n_columns <= _MOST_DENSE
+
+    @property
+    def megabytes(self) -> float:
+        """What the rows take."""
+        return megabytes_of(self.n_rows, self.n_entries, copies=1.5 if self.is_sparse else 1.0)
+
+    @cached_property
+    def rows(self) -> NDArray[np.float64] | sp.csr_array:
+        """Z, shape (n, r); CSR where features of objects are sparse."""
+        parts = [
+            _combined(block, column, self._tables)
+            for block in self._form
+            for column in np.asarray(block.columns).T
+        ]
+        return beside_one_another(parts)
+
+
+class SomeFeatures(ExplicitFeatures):
+    """Those of some of the pairs."""
+
+    def __init__(self, features: ExplicitFeatures, chosen: Places) -> None:
+        self.__dict__.update(features.__dict__)
+        self.__dict__.pop("rows", None)
+        self._whole, self._chosen, self.n_rows = features, chosen, len(chosen)
+
+    @cached_property
+    def rows(self) -> NDArray[np.float64] | sp.csr_array:
+        """Rows of the whole that were chosen."""
+        return self._whole.rows[self._chosen]
+
+
+def _combined(block: Block, column: Vector, tables: Tables) -> Any:
+    """``sum_u column_u T_u``, equal columns folded into one."""
+    if not block.symbols:
+        return np.full((len(tables.pairs), 1), column[0])
+    symbol = block.symbols[0]
+    if len(block.symbols) == 1 and isinstance(symbol, Kernel):
+        weights = dict(zip(block.words, column, strict=True))
+        ends = np.array([weights.get((letter,), 0.0) for letter in (0, 1)])
+        return _ends_combined(tables.objects[symbol], tables.pairs, ends)
+    used = [(weight, word) for weight, word in zip(column, block.words, strict=True) if weight]
+    total: Any = None
+    for weight, word in used:
+        part = tables.products(block.symbols, word) * weight
+        total = part if total is None else total + part
+    return _folded(total, block.exchange_sign(column)) if block.is_folded else total
+
+
+def _ends_combined(table: Any, pairs: Pairs, weights: Vector) -> Any:
+    """``weights[0] table[first] + weights[1] table[second]``."""
+    if not sp.issparse(table):
+        return weights[0] * table[pairs.first] + weights[1] * table[pairs.second]
+    counts = np.diff(table.indptr)
+    each = counts[pairs.first] * (weights[0] != 0.0) + counts[pairs.second] * (weights[1] != 0.0)
+    n_entries = int(each.sum())
+    pointers = np.zeros(len(pairs) + 1, dtype=np.int64)
+    indices, data = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
+    inputs = table.indptr, table.indices, table.data.astype(np.float64, copy=False)
+    combine_ends(pairs.first, pairs.second, weights, *inputs, pointers, indices, data)
+    return sp.csr_array((data, indices, pointers), shape=(len(pairs), table.shape[1]))
+
+
+def _folded(features: Any, sign: float) -> Any:
+    """Columns (i, j) with i <= j (i < j for the sign -1), those of i < j for both orders."""
+    width = round(features.shape[1] ** 0.5)
+    rows, columns = np.triu_indices(width, 0 if sign > 0 else 1)
+    folded = features[:, rows * width + columns]
+    folded[:, rows < columns] *= np.sqrt(2.0)
+    return folded
+
+
+def beside_one_another(parts: list[Any]) -> Any:
+    """Tables side by side; CSR if one of them is."""
+    if len(parts) == 1:
+        return parts[0]
+    if not any(map(sp.issparse, parts)):
+        return np.hstack(parts)
+    n_rows = parts[0].shape[0]
+    entries = sum(
+        np.diff(part.indptr) if sp.issparse(part) else np.full(n_rows, part.shape[1])
+        for part in parts
+    )
+    pointers = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
+    indices, data = np.empty(pointers[-1], dtype=np.int32), np.empty(pointers[-1])
+    places, offset = pointers[:-1].copy(), 0
+    for part in parts:
+        if sp.issparse(part):
+            inputs = part.indptr, part.indices, part.data
+            copy_sparse_rows(places, *inputs, offset, indices, data)
+        else:
+            copy_dense_rows(places, np.ascontiguousarray(part), offset, indices, data)
+        offset += part.shape[1]
+    return sp.csr_array((data, indices, pointers), shape=(n_rows, offset))
+
+
+# Products by words ------------------------------------------------------------------------------
+
+
+def reduce_words(block: Block, tables: Tables, vector: Any) -> NDArray[Any]:
+    """``T_u' vector`` for all words u, shape (n_words, width), in the precision of the vector."""
+    return np.stack([_reduce(block, word, tables, vector) for word in block.words])
+
+
+def expand_words(block: Block, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
+    """``sum_u T_u sums_u``, shape (n,)."""
+    total = np.zeros(len(tables.pairs), dtype=sums.dtype)
+    for word, of_word in zip(block.words, sums, strict=True):
+        total += _expand(block, word, tables, of_word)
+    return total
+
+
+def _reduce(block: Block, word: Word, tables: Tables, vector: Any) -> NDArray[Any]:
+    if not block.symbols:
+        return vector.sum(keepdims=True)
+    if block.n_objects != 1:
+        parts = _parts(block, tables)
+        products = [tables.products(block.symbols, word, part).T @ vector[part] for part in parts]
+        return np.asarray(np.sum(products, axis=0))
+    symbol: Any = block.symbols[0]
+    table, ends = tables.objects[symbol], tables.ends(word[0])
+    group = tables.products(block.symbols[1:], word[1:])
+    amounts = [vector] if group is None else [vector * column for column in group.T]
+    sums = [_sums(ends, each, table.shape[0]) for each in amounts]
+    return np.concatenate([np.asarray(table.T @ each) for each in sums])
+
+
+def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
+    if not block.symbols:
+        return np.full(len(tables.pairs), sums[0])
+    if block.n_objects != 1:
+        parts = _parts(block, tables)
+        return np.concatenate(
+            [np.asarray(tables.products(block.symbols, word, part) @ sums) for part in parts]
+        )
+    symbol: Any = block.symbols[0]
+    table, ends = tables.objects[symbol], tables.ends(word[0])
+    group = tables.products(block.symbols[1:], word[1:])
+    if group is None:
+        return np.asarray(table @ sums)[ends]
+    values = [np.asarray(table @ each)[ends] for each in np.split(sums, group.shape[1])]
+    return np.asarray(sum(column * value for column, value in zip(group.T, values, strict=True)))
+
+
+def _parts(block: Block, tables: Tables) -> list[slice]:
+    """Rows whose products of features are made at a time."""
+    widths = [tables.of(symbol, 0, slice(0, 1)).shape[1] for symbol in block.symbols]
+    return list(batches(len(tables.pairs), int(_ENTRIES_AT_A_TIME // max(1, np.prod(widths)))))
+
+
+def _sums(places: Places, amounts: NDArray[Any], size: int) -> NDArray[Any]:
+    """Sums of the amounts at each place, in their own precision."""
+    if amounts.dtype == np.float64:
+        return sums_at(places, amounts, size)
+    total = np.zeros(size, dtype=amounts.dtype)
+    np.add.at(total, places, amounts)
+    return total

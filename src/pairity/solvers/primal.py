@@ -1,0 +1,243 @@
+"""Newton's method on the parameters of a kernel with few explicit features.
+
+With rows ``z_i`` of features, ``K = Z Z'``, every problem is
+
+    minimise  1/2 |w|^2 + sum_i loss_i(z_i w + bias)
+
+in as many unknowns as there are features, and ``theta_i = -loss_i'(z_i w + bias)`` are dual
+variables with ``Z' theta = w`` at the optimum.  Steps solve ``(1 + Z' D Z) d = -gradient`` with D the
+second derivatives of the losses; columns are brought to one scale before the matrix is factored, so
+that units of features do not matter.
+
+Hinge and epsilon-insensitive losses are rounded over a width (:mod:`pairity.losses.smoothed`) that
+falls to a share of the tolerance: a variable between its bounds is then off its margin by the width
+at most, and all others are where they belong.  On each width the objective is piecewise quadratic,
+and the method ends after finitely many steps.  Below a thousandth of the margin, where rounding
+would be lost in that of numbers, the width stays and the rounding is centred about the dual
+variables instead, again and again (the method of multipliers): they are off their margins by the
+width times what they still move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pairity.losses.loss import PiecewiseLinear, Vector
+from pairity.losses.piecewise import SmoothLoss, smoothed
+from pairity.runtime.resources import stop_if_abandoned
+from pairity.solvers.certificate import middle_of
+from pairity.solvers.low_rank.minimise import step_length
+from pairity.solvers.primal_design import Design, Grouped, grouped
+from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
+
+#: Width of the rounding to start with and at least, in units of decisions that matter; the factor
+#: by which it falls, and what it falls to, as a share of the tolerance.
+_FIRST_WIDTH, _LEAST_WIDTH, _FINER, _LAST_WIDTH = 2.0, 1e-3, 0.2, 0.4
+#: A width is left when the next step promises less than this share of what rounding costs, a centre
+#: when decisions are off by less than this share of what it costs.
+_LEFT, _NEARLY = 0.1, 0.3
+#: Steps on one width at most, but the last.
+_MOST_STEPS = 30
+#: Share of the tolerance that smooth losses may violate it by at the end: steps square it.
+_FINALLY = 0.01
+#: Sum of dual variables with a bias, over that of their sizes, that is but rounding.
+_BALANCED = 1e-9
+#: Steps in a row without a better point after which rounding of numbers is all that is left.
+_PATIENCE_SMOOTH, _PATIENCE = 25, 40
+#: Residual of conjugate gradients, over the gradient.
+_RESIDUAL, _EXACT = 0.05, 1e-10
+
+
+def solve_primal(
+    problem: AnyProblem[Any], options: SolverOptions, start: Vector | None = None
+) -> Solution:
+    """Minimise to a KKT violation of at most ``options.tol``; theta has one entry per row."""
+    features = problem.operator.features
+    assert features is not None
+    together = grouped(features.rows, problem.loss, with_signs=not problem.has_bias)
+    rows, loss = features.rows, problem.loss
+    if together is not None:
+        rows, loss = together.rows, together.loss
+        start = None if start is None else together.gathered(start)
+    run = _Run(problem, Design(rows, problem.has_bias), loss, options, together)
+    reason = run.iterate(start)
+    return Solution(run.theta(run.best), run.n_iter, reason == REACHED, reason)
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Parameters, decisions, and dual variables of the rounded losses there."""
+
+    parameters: Vector
+    decisions: Vector
+    pull: Vector
+    gradient: Vector
+
+
+class _Run:
+    """State of the iteration."""
+
+    def __init__(
+        self,
+        problem: AnyProblem[Any],
+        design: Design,
+        loss: Any,
+        options: SolverOptions,
+        together: Grouped | None,
+    ) -> None:
+        self.problem, self.design, self.loss, self.options = problem, design, loss, options
+        self.together, self.penalty = together, design.penalty
+        self.n_iter = self.steps_here = 0  # in all, and on the present width
+        self.is_rounded = isinstance(loss, PiecewiseLinear)
+        self.width = _FIRST_WIDTH * loss.scale if self.is_rounded else 1.0
+        self.last_width = self.width
+        if self.is_rounded:
+            smallest = max(_LAST_WIDTH * options.tol, _LEAST_WIDTH * loss.scale)
+            self.last_width = min(self.width, smallest)
+        self.centre: Vector | float = 0.0
+
+    def theta(self, state: _State) -> Vector:
+        """Dual variables of all rows."""
+        return state.pull if self.together is None else self.together.spread(state.pull)
+
+    @property
+    def _smoothed(self) -> SmoothLoss:
+        return smoothed(self.loss, self.width, self.centre)
+
+    def _at(self, parameters: Vector, decisions: Vector) -> _State:
+        pull = self._smoothed.pull(decisions)
+        gradient = self.penalty * parameters - self.design.transposed(pull)
+        return _State(parameters, decisions, pull, gradient)
+
+    def _started(self, start: Vector | None) -> _State:
+        """At 0, or at the parameters of dual variables, on a width that suits them."""
+        design = self.design
+        if start is None or not start.any():
+            return self._at(np.zeros(design.n_parameters), np.zeros(len(self.loss)))
+        parameters = self.penalty * design.transposed(start)
+        values = design.times(parameters)
+        if design.has_bias:
+            parameters[-1] = middle_of(*self.loss.bias_interval(start, values))
+            values = values + parameters[-1]
+        if self.is_rounded:
+            violation = self.loss.violation(start, values)
+            self.width = float(np.clip(2.0 * violation, self.last_width, self.width))
+        return self._at(parameters, values)
+
+    def iterate(self, start: Vector | None) -> str:
+        """Newton steps, on one width after another, until the tolerance is reached."""
+        self.state = self.best = self._started(start)
+        smallest, waited = np.inf, 0
+        while True:
+            stop_if_abandoned()
+            error, off = self._error(), self._off()
+            if self._shown(error + off):
+                return "stopped by the callback"
+            if self._is_last:
+                waited = 0 if error + off < 0.9 * smallest else waited + 1
+                if error + off < smallest:
+                    self.best, smallest = self.state, error + off
+                if smallest <= self._goal:
+                    return REACHED
+                if waited >= (_PATIENCE if self.is_rounded else _PATIENCE_SMOOTH):
+                    return REACHED if smallest <= 0.5 * self.options.tol else LOST
+            if self.n_iter >= self.options.max_iter:
+                self.best = self.best if np.isfinite(smallest) else self.state
+                return f"max_iter={self.options.max_iter} steps used up"
+            if self._is_last and error <= _NEARLY * off:
+                self.centre = self.state.pull
+                self.state = self._at(self.state.parameters, self.state.decisions)
+            self._step()
+            self.n_iter += 1
+
+    @property
+    def _is_last(self) -> bool:
+        """Whether the width is the last one; that of smooth losses has no meaning."""
+        return self.width <= self.last_width
+
+    @property
+    def _goal(self) -> float:
+        """Error at which all is done; two variables with a bias may each be off by theirs."""
+        return (_LAST_WIDTH * 1.01 if self.is_rounded else _FINALLY) * self.options.tol
+
+    def _error(self) -> float:
+        """How far dual variables are from the decisions that they define.
+
+        ``K theta = Z w - Z gradient``: for rounded losses the largest entry of the last product,
+        for smooth ones the violation that follows from it.
+        """
+        state = self.state
+        moved = self.design.times(self.penalty * state.gradient)
+        if self.is_rounded:
+            error = float(np.abs(moved).max(initial=0.0))
+        else:
+            error = float(self.loss.violation(state.pull, state.decisions - moved))
+        if self.design.has_bias:
+            surplus = abs(float(state.gradient[-1]))
+            if surplus > _BALANCED * float(np.abs(state.pull).sum()):
+                error = max(error, self.options.tol)
+        return error
+
+    def _off(self) -> float:
+        """How far curved rows are off their margins: the width times the moves of theta."""
+        if not self.is_rounded:
+            return 0.0
+        moves = np.abs(self.state.pull - self.centre) / np.maximum(self.loss.weights, 1e-300)
+        return self.width * float(np.max(moves[self.loss.is_free(self.state.pull)], initial=0.0))
+
+    def _shown(self, violation: float) -> bool:
+        """Report the step; true where a callback wants an end."""
+        options = self.options
+        if options.report is not None:
+            options.report(f"Newton on parameters, step {self.n_iter}", violation)
+        if options.callback is None or self.n_iter == 0:
+            return False
+        theta = self.theta(self.state)
+        objective = self.problem.objective(theta, self.problem.operator.product(theta))
+        bias = float(self.state.parameters[-1]) if self.design.has_bias else 0.0
+        self.best = self.state
+        return bool(options.callback(Iterate(self.n_iter, theta, objective, violation, bias)))
+
+    def _step(self) -> None:
+        """One Newton step, on a finer width where this one is done."""
+        state, is_last = self.state, self._is_last
+        curvature = self._smoothed.curvature(state.decisions)
+        inverse = self.design.solver(curvature, _EXACT if is_last else _RESIDUAL)
+        step = -inverse(state.gradient)
+        left = -0.5 * float(np.dot(state.gradient, step))
+        self.steps_here += 1
+        done = left <= _LEFT * self._price() or self.steps_here >= _MOST_STEPS
+        if not is_last and done:
+            self.steps_here = 0
+            # along the path of optima: theta of a curved row goes with 1 / width
+            factor = max(self.last_width / self.width, _FINER)
+            free = np.where(curvature > 0.0, state.pull, 0.0)
+            step += (1.0 - factor) * inverse(self.design.transposed(free))
+            self.width = max(self.last_width, factor * self.width)
+            self.state = self._at(state.parameters, state.decisions)
+        self._move(step)
+
+    def _price(self) -> float:
+        """What rounding adds to the duality gap: ``width |theta| (1 - |theta| / c)``, summed."""
+        sizes = np.abs(self.state.pull)
+        weights = np.maximum(self.loss.weights, 1e-300)
+        return self.width * float(np.sum(sizes * (1.0 - sizes / weights)))
+
+    def _move(self, step: Vector) -> None:
+        """Go along a step as far as the slope says."""
+        state, design, loss = self.state, self.design, self._smoothed
+        change = design.times(step)
+        slow = float(np.dot(self.penalty * state.parameters, step))
+        fast = float(np.dot(self.penalty * step, step))
+
+        def slope(length: float) -> float:
+            pull = loss.pull(state.decisions + length * change)
+            return slow + length * fast - float(np.einsum("i,i->", pull, change))
+
+        length = step_length(slope, float(np.dot(state.gradient, step)))
+        parameters = state.parameters + length * step
+        # decisions from the parameters, not from sums of steps: no drift
+        self.state = self._at(parameters, design.times(parameters))
