@@ -7,6 +7,7 @@ Pairity's own functions (or writes) and lets the chosen one fail.
 from __future__ import annotations
 
 import errno
+import inspect
 import io
 import os
 import signal
@@ -37,8 +38,14 @@ class Calls:
                 self.fault()
 
     def _is_ours(self, code):
-        """Whether a function is Pairity's; what fails before the entry point is Python's affair."""
-        return code.co_filename.startswith(PACKAGE) and code is not run.__code__
+        """Whether a function is Pairity's; what fails before the entry point is Python's affair.
+
+        So is what fails where a generator is closed, which counts as a call of it.
+        """
+        is_generator = code.co_flags & inspect.CO_GENERATOR
+        return (
+            code.co_filename.startswith(PACKAGE) and code is not run.__code__ and not is_generator
+        )
 
     @contextmanager
     def injected(self):

@@ -206,6 +206,7 @@ def test_refused(options, sentence):
         PairSVCCV(**{"symmetry": "antisymmetric", **options}).fit(pairs, y)
 
 
+@pytest.mark.filterwarnings("ignore:the decisions about held-out pairs do not grow")
 def test_folds_without_one_of_the_classes_are_left_out():
     pairs, _ = tournament()
     y = np.full(len(pairs), -1)

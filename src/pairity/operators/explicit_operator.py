@@ -103,9 +103,11 @@ class ExplicitOperator(PairOperator):
         """``K vector``, and with ``mirrored`` the same for the swapped left pairs as well."""
         if not (self._is_simple or self._is_large):
             return super().products(vector, mirrored=mirrored)
+        totals = [np.zeros(len(self.left)) for _ in range(2 if mirrored else 1)]
+        if not (len(self.left) and np.any(vector)):
+            return totals
         left, right = self._tables
         lefts = [left, Tables(left.pairs.swap(), left.objects)] if mirrored else [left]
-        totals = [np.zeros(len(self.left)) for _ in lefts]
         for block in self._form:
             sums = block.weights @ reduce_words(block, right, vector)
             for total, side in zip(totals, lefts, strict=True):
