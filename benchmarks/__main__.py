@@ -12,6 +12,7 @@ PARTS = {
     "small": lambda full: suite.small(),
     "votes": votes.leaderboards,
     "sparse": lambda full: suite.sparse(),
+    "shapes": suite.shapes,
     "penalties": suite.penalties,
     "growth": suite.growth,
     "antisymmetric": lambda full: suite.complete("antisymmetric", full),

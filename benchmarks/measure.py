@@ -14,6 +14,8 @@ import numpy as np
 
 from benchmarks.tasks import Task
 from pairity.operators import PairOperator
+from pairity.operators.blockwise import operator_within
+from pairity.runtime.resources import Budget
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -80,7 +82,7 @@ def judge(task: Task, theta: np.ndarray) -> tuple[float, float]:
         return loss.violation(halved, values), dual
     full, both = pairs.with_mirrored(), np.concatenate([targets, sign * targets])
     loss = task.losses(both)
-    values = PairOperator(task.kernel, full).product(theta)
+    values = operator_within(task.kernel, full, Budget(4000.0)).product(theta)
     # peers keep their duals in single precision: what is that close to a bound is on it
     snapped = theta.copy()
     for bound in (loss.low, loss.high, np.zeros(len(theta))):

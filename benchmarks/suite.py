@@ -56,6 +56,29 @@ def sparse() -> list[dict]:
     return rows
 
 
+def shapes(full: bool) -> list[dict]:
+    """Outside the home regime: group features, sums of kernels, incomplete sets, rare objects."""
+    everyday = {"symmetry": "antisymmetric"}
+    tasks = [
+        Task("complete 200, even and odd group feature", **everyday, n_objects=200, group="both"),
+        Task("complete 300, even and odd group feature", **everyday, n_objects=300, group="both"),
+        Task("complete 200, home or away", **everyday, n_objects=200, group="home"),
+        Task("20,000 pairs of 40,000 objects", **everyday, n_objects=40_000, once=True),
+    ]
+    rows = []
+    for task in tasks:
+        rows += _rows(("pairity", "intelex"), task, timeout=3600.0 if full else 100.0)
+    alone = [
+        Task("complete 300, sum of three kernels", **everyday, n_objects=300, pair_kernel="sum"),
+        Task("complete 300, metric learning", "symmetric", 300, pair_kernel="metric"),
+        Task("50,000 of 1,000 objects", **everyday, n_objects=1000, n_pairs=50_000),
+        Task("200,000 of 2,000 objects", **everyday, n_objects=2000, n_pairs=200_000),
+    ]
+    for task in alone:
+        rows += _rows(("pairity",), task)
+    return rows
+
+
 def penalties(full: bool) -> list[dict]:
     """The whole range of C on all pairs of 150 objects."""
     rows = []

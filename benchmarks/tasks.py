@@ -8,7 +8,7 @@ import numpy as np
 
 from pairity import Pairs
 from pairity.datasets.made import draw_double_intervals
-from pairity.kernels import Gaussian, Kernel, Linear, MetricLearning, Tensor
+from pairity.kernels import Additive, Gaussian, Kernel, Linear, MetricLearning, Tensor
 from pairity.losses import Loss, Squared, epsilon_insensitive, hinge
 
 SIGMA = 3.0
@@ -28,7 +28,11 @@ class Task:
     n_features: int = 10
     seed: int = 0
     loss: str = "hinge"  # or "epsilon" (regression), "squared" (ridge, alpha = 1/C)
-    pair_kernel: str = "gaussian"  # or "tensor", "metric" of Gaussian object kernels
+    pair_kernel: str = (
+        "gaussian"  # or "tensor", "metric" of Gaussian object kernels, "sum" of three
+    )
+    group: str = ""  # "both": an even and an odd (-1, +1) group feature; "home": the odd one alone
+    once: bool = False  # every object in one pair alone
 
     def to_dict(self) -> dict:
         return asdict(self)
@@ -37,6 +41,8 @@ class Task:
     def kernel(self) -> Kernel:
         if self.kind == "double_interval":
             return Tensor(Linear())
+        if self.pair_kernel == "sum":
+            return 0.5 * Gaussian(SIGMA) + 0.4 * Additive(Gaussian(SIGMA)) + 0.1 * Linear()
         constructions = {"tensor": Tensor, "metric": MetricLearning}
         if self.pair_kernel in constructions:
             return constructions[self.pair_kernel](Gaussian(SIGMA))
@@ -63,6 +69,8 @@ class Task:
 
 
 def _chosen_pairs(task: Task, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    if task.once:
+        return np.arange(0, task.n_objects, 2), np.arange(1, task.n_objects, 2)
     first, second = np.triu_indices(task.n_objects, 1)
     if task.n_pairs is None:
         return first, second
@@ -84,9 +92,15 @@ def _interaction(task: Task) -> tuple[Pairs, np.ndarray]:
     if task.loss != "hinge":
         noise = 0.3 * rng.normal(size=len(values))
         return Pairs(objects, first, second), values / values.std() + noise
-    labels = np.sign(values)
+    even, odd = rng.normal(size=(len(values), 1)), rng.choice([-1.0, 1.0], size=(len(values), 1))
+    labels = np.sign(values + (odd.ravel() if task.group else 0.0))
     labels[rng.random(len(labels)) < 0.1] *= -1
-    return Pairs(objects, first, second), labels
+    groups = {
+        "": {},
+        "home": {"antisymmetric": odd},
+        "both": {"symmetric": even, "antisymmetric": odd},
+    }
+    return Pairs(objects, first, second, **groups[task.group]), labels
 
 
 def _double_interval(task: Task) -> tuple[Pairs, np.ndarray]:

@@ -27,7 +27,9 @@ def _new_pairs(task: Task) -> Pairs:
     objects = rng.normal(size=(N_NEW_OBJECTS, task.n_features))
     first = rng.integers(0, N_NEW_OBJECTS, N_PREDICTIONS)
     second = (first + rng.integers(1, N_NEW_OBJECTS, N_PREDICTIONS)) % N_NEW_OBJECTS
-    return Pairs(objects, first, second)
+    even, odd = rng.normal(size=(N_PREDICTIONS, 1)), np.ones((N_PREDICTIONS, 1))
+    symmetric, antisymmetric = even if task.group == "both" else None, odd if task.group else None
+    return Pairs(objects, first, second, symmetric, antisymmetric)
 
 
 def _warm_up(system, task: Task) -> None:
@@ -35,6 +37,8 @@ def _warm_up(system, task: Task) -> None:
     small = replace(task, n_objects=80, n_pairs=None)
     if task.n_pairs is not None:
         small = replace(task, n_objects=200, n_pairs=6000 if task.loss == "squared" else 2600)
+    if task.once:
+        small = replace(task, n_objects=6200)
     small = replace(small, n_features=min(task.n_features, 40), C=min(task.C, 10.0))
     model = system.fit(small, *system.prepare(small, *small.data()))
     if task.kind == "interaction":
