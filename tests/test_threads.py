@@ -4,9 +4,11 @@ import threading
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 from pairity.runtime.resources import (
     get_thread_count,
+    one_blas_thread,
     run_in_ranges,
     run_together,
     stop_if_abandoned,
@@ -96,3 +98,21 @@ def test_ranges_that_have_not_begun_never_begin(threads):
 
 def test_nothing_is_abandoned_outside_tasks():
     stop_if_abandoned()
+
+
+def blas_threads():
+    pools = threadpoolctl.threadpool_info()
+    return {pool["num_threads"] for pool in pools if pool["user_api"] == "blas"}
+
+
+def test_blas_has_one_thread_until_the_last_fit_ends():
+    """Two fits whose beginnings and ends overlap leave the limits as they were."""
+    with threadpoolctl.threadpool_limits(2, "blas"):
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert blas_threads() == {1}
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == {2}

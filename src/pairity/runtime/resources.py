@@ -217,10 +217,25 @@ def one_blas_thread() -> Iterator[None]:
     """BLAS on one thread, for work that :func:`run_in_ranges` spreads over the cores.
 
     Two threads of BLAS wait for each other at every step of a factorisation: beside other busy
-    processes that takes ten times as long.
+    processes that takes ten times as long.  Fits in several threads share the limit, which ends with
+    the last of them.
     """
-    with _blas().limit(limits=1, user_api="blas"):
+    with _blas_lock:
+        _blas_limits.append(_blas().limit(limits=1, user_api="blas") if not _blas_limits else None)
+    try:
         yield
+    finally:
+        with _blas_lock:
+            if len(_blas_limits) == 1:
+                _blas_limits[0].restore_original_limits()
+                _blas_limits.clear()
+            else:
+                _blas_limits.pop()
+
+
+_blas_lock = threading.Lock()
+#: What restores the limits, followed by one entry for every other fit under way.
+_blas_limits: list[Any] = []
 
 
 @cache
