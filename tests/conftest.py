@@ -31,7 +31,36 @@ def pytest_xdist_make_scheduler(config, log):
     """Whole files to each process: fits that the tests of a file share are made once."""
     from xdist.scheduler import LoadFileScheduling
 
+    config.option.loadscopereorder = False  # the order below
     return LoadFileScheduling(config, log)
+
+
+#: Files that take long for the number of their tests: they begin, so that no process is left alone
+#: with one of them at the end.
+SLOW_FILES = (
+    "test_distributed_commands",
+    "test_faults",
+    "test_documents",
+    "test_memory",
+    "test_changed_files",
+    "test_careless",
+    "test_hostile",
+    "test_swap_law",
+    "test_scikit_learn_checks",
+    "test_interrupts",
+    "test_demo",
+    "test_commands",
+    "test_report_chromium",
+    "test_resilience",
+    "test_examples",
+    "test_football",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    rank = {name: number for number, name in enumerate(SLOW_FILES)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ class _Run:
         self.patient = True  # steps that had to be polished once will have to be again
         self.n_iter = self.n_rounds = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
-        self.best_violation, self.slow_rounds = np.inf, 0
+        self.best_violation, self.slow_rounds, self.has_tried_all = np.inf, 0, False
         self.values = problem.operator.rough_product(theta)
         self.fresh = not problem.operator.has_rough_products
 
@@ -141,7 +141,9 @@ class _Run:
                 self.n_iter = max(self.n_iter, options.max_iter)  # rounds count as steps here
                 return f"max_iter={options.max_iter} steps used up"
             if self._is_idle():
-                return LOST
+                if not self._tries_more():
+                    return LOST
+                continue
             if not self._round(violation, merit):  # what violates is below the rounding of the bias
                 return REACHED if violation <= options.tol else LOST
 
@@ -167,6 +169,18 @@ class _Run:
         self.idle_rounds = 0 if better else self.idle_rounds + 1
         self.objective = min(self.objective, objective)
         return self.idle_rounds > _MOST_IDLE_ROUNDS
+
+    def _tries_more(self) -> bool:
+        """Larger sets and fresh decision values where rounds were idle; False where these are all."""
+        largest = min(self.largest_set, len(self.theta))
+        if self.working_set >= largest:
+            if self.has_tried_all:
+                return False
+            self.has_tried_all = True
+        self.working_set, self.idle_rounds = min(2 * self.working_set, largest), 0
+        self._refresh()
+        self.objective = np.inf  # as far as the values were off, so was it
+        return True
 
     def _round(self, violation: float, merit: Vector) -> bool:
         """Choose a working set, solve on it, update all decision values; False without a set."""
