@@ -13,6 +13,7 @@ import pytest
 from faults import Calls, exit_code_of
 from tables_made import make_games, make_players
 
+from pairity.app import cli
 from pairity.app.cli import interrupts, outputs
 from pairity.app.cli.outputs import new_folder, new_paths
 
@@ -259,3 +260,32 @@ def test_not_the_main_thread():
     thread.start()
     thread.join()
     assert signal.getsignal(signal.SIGTERM) is not interrupts._end
+
+
+def _run_instead(monkeypatch, command):
+    """Replace the command, and leave the signals of this process alone."""
+    monkeypatch.setattr(cli, "_run_command", command)
+    for name in ("listen", "ignore_signals"):
+        monkeypatch.setattr(cli, name, lambda: None)
+
+
+def test_an_interrupt_that_meets_the_import_of_a_compiled_module(monkeypatch, capsys):
+    """Such a module fails to import, with the interrupt as its reason."""
+
+    def interrupted():
+        raise ImportError("initialization failed") from interrupts.Ended(signal.SIGINT)
+
+    _run_instead(monkeypatch, interrupted)
+    with pytest.raises(SystemExit) as ended:
+        cli.run()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == "pairity: interrupted; nothing was written\n"
+
+
+def test_other_failures_to_import_are_no_interrupts(monkeypatch):
+    def broken():
+        raise ImportError("no such thing")
+
+    _run_instead(monkeypatch, broken)
+    with pytest.raises(ImportError, match="no such thing"):
+        cli.run()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from pairity.app.cli.interrupts import ignore_signals, listen
+from pairity.app.cli.interrupts import ignore_signals, interrupt_behind, listen
 
 __all__ = ["explain_missing", "run"]
 
@@ -34,9 +34,12 @@ def run() -> None:
         finally:
             ignore_signals()
             _tidy_up()
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, ImportError) as error:
+        interrupt = interrupt_behind(error)
+        if interrupt is None:
+            raise
         print("pairity: interrupted; nothing was written", file=sys.stderr)
-        raise SystemExit(getattr(error, "exit_code", 130)) from None
+        raise SystemExit(getattr(interrupt, "exit_code", 130)) from None
     except MemoryError:
         print("pairity: out of memory; use fewer pairs or objects", file=sys.stderr)
         raise SystemExit(2) from None

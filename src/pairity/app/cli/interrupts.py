@@ -94,6 +94,14 @@ def _end(number: int, frame: Any) -> None:
         del error  # nothing but those who handle it may keep it alive
 
 
+def interrupt_behind(error: BaseException) -> KeyboardInterrupt | None:
+    """The interrupt that an error is, or was made of: compiled modules that it meets fail to import."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, KeyboardInterrupt):
+        seen = seen.__cause__ or seen.__context__
+    return seen
+
+
 def _show_others(unraisable: Any) -> None:
     """Say nothing of an interrupt in a place that cannot raise it: the alarm will."""
     if not isinstance(unraisable.exc_value, Ended):
