@@ -16,7 +16,7 @@ from pairity.runtime.resources import njit
 
 CONVERGED, MISSING_ROW, OUT_OF_STEPS, STALLED = 0, 1, 2, 3
 #: Curvature below which a direction counts as flat.
-_FLAT = 1e-12
+FLAT = 1e-12
 #: Share of a box within which an averaged step counts as on the bound.
 _NEAR_BOUND = 1e-13
 
@@ -80,7 +80,7 @@ def _best_partner(row, i, most, theta, values, low, below, above, diagonal, acti
         difference = most - (fall_target(theta[j], low[j], below[j], above[j]) - values[j])
         if difference <= 0.0:
             continue
-        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row[j], _FLAT)
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row[j], FLAT)
         gain = difference * difference / curvature
         if gain > best:
             best, partner = gain, j
@@ -88,7 +88,7 @@ def _best_partner(row, i, most, theta, values, low, below, above, diagonal, acti
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _land(i, j, step, room_i, room_j, theta, low, high, below, above):
+def land(i, j, step, room_i, room_j, theta, low, high, below, above):
     """Let i rise and j fall; a step that uses up the room lands exactly on the bend or bound."""
     bent = below[i] != above[i], below[j] != above[j]
     up = 0.0 if theta[i] < 0.0 and bent[0] else high[i]
@@ -140,7 +140,7 @@ def pair_steps(
         last_used[slot[j]] = clock + steps
         row_j = cache[slot[j]]
 
-        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
+        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], FLAT)
         wanted = most - (fall_target(theta[j], low[j], below[j], above[j]) - values[j])
         room_i = room_to_rise(theta[i], high[i], below[i], above[i])
         room_j = room_to_fall(theta[j], low[j], below[j], above[j])
@@ -149,7 +149,7 @@ def pair_steps(
             return STALLED, steps, -1, violation, most, least
         steps += 1
         if mirror_sign == 0.0:
-            _land(i, j, step, room_i, room_j, theta, low, high, below, above)
+            land(i, j, step, room_i, room_j, theta, low, high, below, above)
             for k in active:
                 values[k] += step * (row_i[k] - row_j[k])
         else:
@@ -173,7 +173,7 @@ def pair_steps(
 @njit(cache=True, nogil=True)
 def _single_gain(theta, value, curvature, low, high, below, above):
     """Decrease of the objective by the best step of one variable."""
-    moved = best_value(theta, value, max(curvature, _FLAT), low, high, below, above)
+    moved = best_value(theta, value, max(curvature, FLAT), low, high, below, above)
     over, under = max(moved, 0.0) - max(theta, 0.0), min(moved, 0.0) - min(theta, 0.0)
     step = moved - theta
     return (above - value) * over + (below - value) * under - 0.5 * curvature * step * step
@@ -223,127 +223,9 @@ def single_steps(
         row = cache[slot[k]]
         old = theta[k]
         theta[k] = best_value(
-            old, values[k], max(diagonal[k], _FLAT), low[k], high[k], below[k], above[k]
+            old, values[k], max(diagonal[k], FLAT), low[k], high[k], below[k], above[k]
         )
         if theta[k] == old:
             return STALLED, steps, -1, violation
         moved, change = k, theta[k] - old
         steps += 1
-
-
-# Steps on a Gram block that is in memory as a whole ----------------------------------------------
-#
-# The same steps where every row is resident and every variable active: straight passes that the
-# compiler vectorises.
-
-#: Stands for minus infinity where sums must stay finite.
-_NEVER = -1e300
-
-
-# A maximum may be taken in any order; there is no arithmetic in it to relax.
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def _largest(values):
-    most = _NEVER
-    for k in range(len(values)):
-        most = max(most, values[k])
-    return most
-
-
-@njit(cache=True, nogil=True)
-def _index_of(values, wanted):
-    """Lowest index of an entry that is there."""
-    for k in range(len(values)):
-        if values[k] == wanted:
-            return k
-    return 0
-
-
-@njit(cache=True, nogil=True)
-def single_steps_on_block(block, values, theta, pieces, tol, max_steps):
-    """One-variable steps of largest decrease, in place; returns steps and whether they ended.
-
-    They end when no projected gradient exceeds ``tol``, or when a step is lost in rounding.
-    """
-    low, high, below, above = pieces
-    n = len(theta)
-    half = np.empty(n)
-    inverse = np.empty(n)
-    for k in range(n):
-        half[k] = 0.5 * block[k, k]
-        inverse[k] = 1.0 / max(block[k, k], _FLAT)
-    moved = np.empty(n)
-    gain = np.empty(n)
-    violation = np.empty(n)
-    for step_number in range(max_steps):
-        for k in range(n):
-            t, g, a, b = theta[k], values[k], above[k], below[k]
-            best = max(t + (a - g) * inverse[k], 0.0) + min(t + (b - g) * inverse[k], 0.0)
-            best = min(max(best, low[k]), high[k])
-            step = best - t
-            over, under = max(best, 0.0) - max(t, 0.0), min(best, 0.0) - min(t, 0.0)
-            moved[k] = best
-            gain[k] = (a - g) * over + (b - g) * under - half[k] * step * step
-            target = (b if t < 0.0 else a) if step > 0.0 else (a if t > 0.0 else b)
-            violation[k] = abs(target - g) if step != 0.0 else 0.0
-        if _largest(violation) <= tol:
-            return step_number, True
-        chosen = _index_of(gain, _largest(gain))
-        change = moved[chosen] - theta[chosen]
-        if change == 0.0:
-            return step_number, True
-        theta[chosen] = moved[chosen]
-        row = block[chosen]
-        for k in range(n):
-            values[k] += change * row[k]
-    return max_steps, False
-
-
-@njit(cache=True, nogil=True)
-def _update_ends(k, theta, low, high, below, above, rises, falls):
-    """Decision up to which theta_k would rise, minus that down to which it would fall."""
-    t = theta[k]
-    rises[k] = _NEVER if t >= high[k] else (below[k] if t < 0.0 else above[k])
-    falls[k] = _NEVER if t <= low[k] else -(above[k] if t > 0.0 else below[k])
-
-
-@njit(cache=True, nogil=True)
-def pair_steps_on_block(block, values, theta, pieces, tol, max_steps):
-    """Two-variable steps by the second-order rule, in place; returns steps and whether they ended."""
-    low, high, below, above = pieces
-    n = len(theta)
-    diagonal = np.empty(n)
-    rises = np.empty(n)
-    falls = np.empty(n)
-    merit = np.empty(n)
-    for k in range(n):
-        diagonal[k] = block[k, k]
-        _update_ends(k, theta, low, high, below, above, rises, falls)
-    for step_number in range(max_steps):
-        for k in range(n):
-            merit[k] = rises[k] - values[k]
-        most = _largest(merit)
-        i = _index_of(merit, most)
-        for k in range(n):
-            merit[k] = falls[k] + values[k]
-        if most < 0.5 * _NEVER or most + _largest(merit) <= tol:
-            return step_number, True
-        row_i = block[i]
-        for k in range(n):
-            difference = max(most + (falls[k] + values[k]), 0.0)
-            curvature = max(diagonal[i] + diagonal[k] - 2.0 * row_i[k], _FLAT)
-            merit[k] = difference * difference / curvature
-        j = _index_of(merit, _largest(merit))
-        row_j = block[j]
-        curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], _FLAT)
-        step = (most + (falls[j] + values[j])) / curvature
-        room_i = room_to_rise(theta[i], high[i], below[i], above[i])
-        room_j = room_to_fall(theta[j], low[j], below[j], above[j])
-        step = min(step, room_i, room_j)
-        if theta[i] + step == theta[i] and theta[j] - step == theta[j]:
-            return step_number, True
-        _land(i, j, step, room_i, room_j, theta, low, high, below, above)
-        _update_ends(i, theta, low, high, below, above, rises, falls)
-        _update_ends(j, theta, low, high, below, above, rises, falls)
-        for k in range(n):
-            values[k] += step * (row_i[k] - row_j[k])
-    return max_steps, False

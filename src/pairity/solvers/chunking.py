@@ -16,7 +16,7 @@ import numpy as np
 
 from pairity.losses.loss import Vector
 from pairity.runtime.resources import ENTRIES_PER_CALL, stop_if_abandoned
-from pairity.solvers._smo_loops import pair_steps_on_block, single_steps_on_block
+from pairity.solvers._block_loops import new_state, pair_steps_on_block, single_steps_on_block
 from pairity.solvers.polish import Block, Gram, Index, Mask, polish, times
 from pairity.solvers.problem import (
     DRIFT,
@@ -245,7 +245,7 @@ class _Run:
             before_polish += int(_POLISH_COST * n_free**3 / n)
         steps_on_block = pair_steps_on_block if self.problem.has_bias else single_steps_on_block
         pieces = loss.low, loss.high, loss.below, loss.above
-        take = partial(steps_on_block, gram, values, inside, pieces, tol)  # in place
+        take = partial(steps_on_block, gram, values, inside, pieces, tol, new_state(n))  # in place
         total = 0
         for allowance in (before_polish, _MOST_INNER_STEPS):
             steps, ended = _take_steps(take, n, min(allowance, most))

@@ -1,0 +1,200 @@
+"""Steps of SMO on a Gram block that is in memory as a whole: the loops.
+
+A step on one variable changes the decision values of all, which is one pass over a row.  Looking for
+the best variable among all of them would take several passes more: steps are chosen from one segment
+of the variables after the other, the best of each.  That takes no more steps, and each is several
+times quicker.
+
+``state`` holds where a loop is, so that it may return to Python and go on as if it had not: the
+segment that is next, the variables that were looked at since the last step, and for steps on two
+variables those of each segment that had most to gain from rising and from falling.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from pairity.runtime.resources import njit
+from pairity.solvers._smo_loops import FLAT, land, room_to_fall, room_to_rise
+
+#: Variables of a segment: few enough for the innermost cache of a core.
+SEGMENT = 256
+#: Stands for minus infinity where sums must stay finite.
+_NEVER = -1e300
+
+
+def new_state(n_variables: int) -> np.ndarray:
+    """Where loops on so many variables begin."""
+    n_segments = -(-n_variables // SEGMENT)
+    return np.concatenate([np.zeros(2, np.int64), np.full(2 * n_segments, -1, np.int64)])
+
+
+# A maximum may be taken in any order; there is no arithmetic in it to relax.
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _largest(values, n):
+    most = _NEVER
+    for k in range(n):
+        most = max(most, values[k])
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _index_of(values, n, wanted):
+    """Lowest index of an entry that is there."""
+    for k in range(n):
+        if values[k] == wanted:
+            return k
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _look_at_single(start, stop, values, theta, pieces, half, inverse, gain, violation):
+    """Decrease by the best step of each variable of a segment, and how far each is off."""
+    low, high, below, above = pieces
+    for k in range(start, stop):
+        t, g, a, b = theta[k], values[k], above[k], below[k]
+        best = max(t + (a - g) * inverse[k], 0.0) + min(t + (b - g) * inverse[k], 0.0)
+        best = min(max(best, low[k]), high[k])
+        step = best - t
+        over, under = max(best, 0.0) - max(t, 0.0), min(best, 0.0) - min(t, 0.0)
+        gain[k - start] = (a - g) * over + (b - g) * under - half[k] * step * step
+        target = (b if t < 0.0 else a) if step > 0.0 else (a if t > 0.0 else b)
+        violation[k - start] = abs(target - g) if step != 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def single_steps_on_block(block, values, theta, pieces, tol, state, max_steps):
+    """One-variable steps of largest decrease in a segment, in place; steps, and whether they ended.
+
+    They end when no projected gradient exceeds ``tol``, or when all steps are lost in rounding.
+    """
+    low, high, below, above = pieces
+    n = len(theta)
+    half, inverse = np.empty(n), np.empty(n)
+    for k in range(n):
+        half[k] = 0.5 * block[k, k]
+        inverse[k] = 1.0 / max(block[k, k], FLAT)
+    gain, violation = np.empty(SEGMENT), np.empty(SEGMENT)
+    steps = 0
+    while steps < max_steps:
+        start = state[0]
+        stop = min(start + SEGMENT, n)
+        _look_at_single(start, stop, values, theta, pieces, half, inverse, gain, violation)
+        change = 0.0
+        if _largest(violation, stop - start) > tol:
+            k = start + _index_of(gain, stop - start, _largest(gain, stop - start))
+            t, g = theta[k], values[k]
+            best = max(t + (above[k] - g) * inverse[k], 0.0)
+            best += min(t + (below[k] - g) * inverse[k], 0.0)
+            best = min(max(best, low[k]), high[k])
+            change = best - t
+        state[0] = stop if stop < n else 0
+        if change == 0.0:
+            state[1] += stop - start
+            if state[1] >= n:
+                return steps, True
+            continue
+        state[1] = 0
+        theta[k] = best
+        row = block[k]
+        for j in range(n):
+            values[j] += change * row[j]
+        steps += 1
+    return steps, False
+
+
+@njit(cache=True, nogil=True)
+def _update_ends(k, theta, pieces, rises, falls):
+    """Decision up to which theta_k would rise, minus that down to which it would fall."""
+    low, high, below, above = pieces
+    t = theta[k]
+    rises[k] = _NEVER if t >= high[k] else (below[k] if t < 0.0 else above[k])
+    falls[k] = _NEVER if t <= low[k] else -(above[k] if t > 0.0 else below[k])
+
+
+@njit(cache=True, nogil=True)
+def _look_at_ends(start, stop, values, rises, falls, rising, falling, gain):
+    """Note the variables of a segment that rise and fall furthest."""
+    segment = start // SEGMENT
+    for k in range(start, stop):
+        gain[k - start] = rises[k] - values[k]
+    rising[segment] = start + _index_of(gain, stop - start, _largest(gain, stop - start))
+    for k in range(start, stop):
+        gain[k - start] = falls[k] + values[k]
+    falling[segment] = start + _index_of(gain, stop - start, _largest(gain, stop - start))
+
+
+@njit(cache=True, nogil=True)
+def _furthest(candidates, ends, values, sign):
+    """The candidate with the largest ``ends + sign values``, and that value."""
+    most, best = 2.0 * _NEVER, -1
+    for k in candidates:
+        if k >= 0 and ends[k] + sign * values[k] > most:
+            most, best = ends[k] + sign * values[k], k
+    return best, most
+
+
+@njit(cache=True, nogil=True)
+def _partner(i, most, start, stop, falling, values, falls, diagonal, row, gain):
+    """Second-order rule: of a segment and the candidates of others, who decreases most with i."""
+    for k in range(start, stop):
+        difference = max(most + (falls[k] + values[k]), 0.0)
+        curvature = max(diagonal[i] + diagonal[k] - 2.0 * row[k], FLAT)
+        gain[k - start] = difference * difference / curvature
+    best = _largest(gain, stop - start)
+    j = start + _index_of(gain, stop - start, best)
+    for k in falling:
+        if k >= 0:
+            difference = max(most + (falls[k] + values[k]), 0.0)
+            curvature = max(diagonal[i] + diagonal[k] - 2.0 * row[k], FLAT)
+            if difference * difference / curvature > best:
+                best, j = difference * difference / curvature, k
+    return j
+
+
+@njit(cache=True, nogil=True)
+def pair_steps_on_block(block, values, theta, pieces, tol, state, max_steps):
+    """Two-variable steps by the second-order rule, in place; steps, and whether they ended.
+
+    The variables of a segment, and the candidates of all others, are looked at for a step.
+    """
+    low, high, below, above = pieces
+    n, n_segments = len(theta), (len(state) - 2) // 2
+    rising, falling = state[2 : 2 + n_segments], state[2 + n_segments :]
+    diagonal, rises, falls = np.empty(n), np.empty(n), np.empty(n)
+    gain = np.empty(SEGMENT)
+    for k in range(n):
+        diagonal[k] = block[k, k]
+        _update_ends(k, theta, pieces, rises, falls)
+    steps = 0
+    while steps < max_steps:
+        start = state[0]
+        stop = min(start + SEGMENT, n)
+        _look_at_ends(start, stop, values, rises, falls, rising, falling, gain)
+        i, most = _furthest(rising, rises, values, -1.0)
+        j, least = _furthest(falling, falls, values, 1.0)
+        state[0] = stop if stop < n else 0
+        moves = most + least > tol
+        if moves:
+            row_i = block[i]
+            j = _partner(i, most, start, stop, falling, values, falls, diagonal, row_i, gain)
+            row_j = block[j]
+            curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], FLAT)
+            room_i = room_to_rise(theta[i], high[i], below[i], above[i])
+            room_j = room_to_fall(theta[j], low[j], below[j], above[j])
+            step = min((most + (falls[j] + values[j])) / curvature, room_i, room_j)
+            moves = theta[i] + step != theta[i] or theta[j] - step != theta[j]
+        if not moves:
+            state[1] += stop - start
+            if state[1] >= n:
+                return steps, True
+            continue
+        state[1] = 0
+        land(i, j, step, room_i, room_j, theta, low, high, below, above)
+        _update_ends(i, theta, pieces, rises, falls)
+        _update_ends(j, theta, pieces, rises, falls)
+        for k in range(n):
+            values[k] += step * (row_i[k] - row_j[k])
+        steps += 1
+    return steps, False
