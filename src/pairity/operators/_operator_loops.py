@@ -233,3 +233,13 @@ def fill_metric_modes(out, at_first, at_second, one, two, scale, sign):  # type:
         difference = at_first[n] - at_second[n]
         for t in range(out.shape[1]):
             out[n, t] = scale[t] * difference[one[t]] * difference[two[t]]
+
+
+@njit(cache=True, nogil=True)
+def fill_principal_features(out, at_first, at_second, features, one, two, sign, feature, scale):  # type: ignore[no-untyped-def]
+    """``out[n, t] = scale_t phi_n (U_ai U_bj + sign_t U_aj U_bi)``, phi the feature of mode t."""
+    for n in range(out.shape[0]):
+        a, b, phi = at_first[n], at_second[n], features[n]
+        for t in range(out.shape[1]):
+            i, j = one[t], two[t]
+            out[n, t] = scale[t] * phi[feature[t]] * (a[i] * b[j] + sign[t] * (a[j] * b[i]))

@@ -65,6 +65,12 @@ class KernelOperator:
         """Rows Z with ``K = Z Z'``, where they are few and both sides are the same."""
         return None
 
+    def principal_features(
+        self, n_features: int, rows: Rows = slice(None)
+    ) -> NDArray[np.float32] | None:
+        """At most so many columns Z with ``Z Z'`` close to K, of some rows, where they are known."""
+        return None
+
     def rows(self, index: Places) -> Matrix:
         """Rows ``K(left_i, .)`` for i in ``index``, shape (len(index), n_right)."""
         return self.block(index, slice(None))

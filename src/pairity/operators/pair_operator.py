@@ -112,6 +112,16 @@ class PairOperator(KernelOperator):
         structure = self.structure
         return None if structure is None else SpectralGrid(structure)
 
+    def principal_features(
+        self, n_features: int, rows: Rows = slice(None)
+    ) -> NDArray[np.float32] | None:
+        """Few features that carry most of the kernel, from eigenvectors of the objects."""
+        from pairity.operators.principal import principal_features
+
+        if self._groups is None or self.right is not self.left:
+            return None
+        return principal_features(self._groups, self.left, n_features, rows)
+
     @property
     def is_costly(self) -> bool:  # type: ignore[override]
         """Whether entries cost so much that a matrix in memory is worth it, where it fits."""

@@ -48,6 +48,11 @@ class _Made(KernelOperator):
     def features(self) -> ExplicitFeatures | None:
         return self._operator.features
 
+    def principal_features(
+        self, n_features: int, rows: Rows = slice(None)
+    ) -> NDArray[np.float32] | None:
+        return self._operator.principal_features(n_features, rows)
+
 
 class Resident(_Made):
     """An operator whose whole matrix is held in memory, in single precision if told so.
@@ -135,6 +140,12 @@ class Restricted(_Made):
 
         whole = self._operator.features
         return None if whole is None else SomeFeatures(whole, self._chosen)
+
+    def principal_features(
+        self, n_features: int, rows: Rows = slice(None)
+    ) -> NDArray[np.float32] | None:
+        """Those of the chosen pairs."""
+        return self._operator.principal_features(n_features, self._chosen[rows])
 
     def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
         """Entries of some rows and columns."""

@@ -51,7 +51,7 @@ _INNER_SHARE, _MOST_INNER_STEPS, _CLOSE = 0.1, 200_000, 0.3
 _MOST_IDLE_ROUNDS = 5
 #: Steps per variable before active sets are taken as nearly known, and steps on n variables that
 #: take as long as a polish, in units of (free variables)^3 / n.
-_STEPS_BEFORE_POLISH, _POLISH_COST = 2, 0.002
+_STEPS_BEFORE_POLISH, _POLISH_COST = 2, 0.015
 #: Rounds without a question, and steps on few pairs that take as long as each more of them.
 _FEW_ROUNDS, _STEPS_OF_A_ROUND = 100, 500
 #: With a large C a small violation may leave a large gap: some exact rounds are then added.

@@ -47,9 +47,10 @@ def rough_start(problem: SmoothableProblem, budget: Budget) -> Vector:
     n_features = int(min(_FEATURES, share.columns(len(problem), copies=_TABLES, itemsize=4)))
     if n_features < _FEWEST_FEATURES:
         return np.zeros(len(problem))
-    modes = leading_modes(problem.operator, n_features, share)
-    diagonal = problem.operator.diagonal()
-    envelope = _Envelope.of(problem, modes.table(), diagonal)
+    table = problem.operator.principal_features(n_features)
+    if table is None:
+        table = leading_modes(problem.operator, n_features, share).table()
+    envelope = _Envelope.of(problem, table, problem.operator.diagonal())
     point = envelope.minimised(envelope.first_weights())
     return balanced(problem, point.theta)
 
