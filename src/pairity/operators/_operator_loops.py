@@ -179,6 +179,30 @@ def add_sparse_products(out, gram, first, second, values, sign):  # type: ignore
             target[c] += sign * values[j] * row[d]
 
 
+# All columns of group features at once -----------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def add_columns(out, first, second, values, straight, crossed):  # type: ignore[no-untyped-def]
+    """``out[c, d, h] += v straight_h`` and ``out[d, c, h] += v crossed_h`` for each pair (c, d)."""
+    for j in range(len(values)):
+        there, back = out[first[j], second[j]], out[second[j], first[j]]
+        for h in range(out.shape[2]):
+            there[h] += values[j] * straight[j, h]
+            back[h] += values[j] * crossed[j, h]
+
+
+@njit(cache=True, nogil=True)
+def dot_columns(out, first, second, table, features):  # type: ignore[no-untyped-def]
+    """``out[i] += sum_h table[a, b, h] features[i, h]`` for each pair (a, b)."""
+    for i in range(len(out)):
+        row = table[first[i], second[i]]
+        total = 0.0
+        for h in range(len(row)):
+            total += row[h] * features[i, h]
+        out[i] += total
+
+
 # Entrywise division in the eigenbasis of the grid -----------------------------------------------
 
 

@@ -99,10 +99,17 @@ class ExplicitOperator(PairOperator):
         out[...] = entries
         return out
 
-    def products(self, vector: Vector, *, mirrored: bool = False) -> list[Vector]:
+    @property
+    def has_rough_products(self) -> bool:  # type: ignore[override]
+        """Whether single precision is quicker: not through features."""
+        return not (self._is_simple or self._is_large) and super().has_rough_products
+
+    def products(
+        self, vector: Vector, *, mirrored: bool = False, rough: bool = False
+    ) -> list[Vector]:
         """``K vector``, and with ``mirrored`` the same for the swapped left pairs as well."""
         if not (self._is_simple or self._is_large):
-            return super().products(vector, mirrored=mirrored)
+            return super().products(vector, mirrored=mirrored, rough=rough)
         totals = [np.zeros(len(self.left)) for _ in range(2 if mirrored else 1)]
         if not (len(self.left) and np.any(vector)):
             return totals

@@ -30,6 +30,8 @@ BEYOND_FEATURES = ("rows", "known")
 _FEW_ENTRIES = 1_000_000
 #: Features at most, rest of the diagonal that is rounding, and numbers that features may take.
 _MOST_FEATURES, _NEGLIGIBLE, _MOST_ENTRIES = 256, 1e-13, 20_000_000
+#: Rest of the diagonal that single precision would lose anyway.
+_ROUGH = 1e-7
 #: Points among which pivots are looked for at first; those added where they leave too much.
 _SAMPLE, _ADDED, _MOST_ROUNDS = 1000, 200, 4
 #: Points whose diagonal is evaluated at a time.
@@ -95,6 +97,7 @@ class GroupFeatures:
     right: Matrix
     mirrored_left: Callable[[], Matrix]
     mirrored_right: Callable[[], Matrix]
+    n_rough: int  # how many of them, the first ones, are enough for single precision
 
 
 def features_to_rounding(factors: Factors, left: Pairs, right: Pairs) -> GroupFeatures | None:
@@ -131,12 +134,11 @@ def features_to_rounding(factors: Factors, left: Pairs, right: Pairs) -> GroupFe
         rows if same else table_of(right, of_right),
         partial(table_of, left, opposite_left),
         partial(table_of, right, opposite_right),
+        features.n_rough,
     )
 
 
-def few_features(
-    kernels: Sequence[Kernel], lists: Sequence[Tables]
-) -> Callable[[Tables], Matrix] | None:
+def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatures | None:
     """A function from tables (one for each kernel) to features, or None where there are many.
 
     It serves the points in all lists of tables, to rounding.
@@ -152,7 +154,7 @@ def few_features(
         if pivots is None:
             return None
         try:
-            features = _Features(kernels, _take(points, sample[pivots]))
+            features = FewFeatures(kernels, _take(points, sample[pivots.points]), pivots.n_rough)
         except np.linalg.LinAlgError:  # not positive semi-definite
             return None
         rest = diagonal - np.einsum("nh,nh->n", table := features(points), table)
@@ -164,14 +166,15 @@ def few_features(
     return None
 
 
-class _Features:
+class FewFeatures:
     """``phi(x) = L^-1 k(P, x)`` for tables of points."""
 
-    def __init__(self, kernels: Sequence[Kernel], pivots: Tables) -> None:
-        self._kernels, self._pivots = kernels, pivots
+    def __init__(self, kernels: Sequence[Kernel], pivots: Tables, n_rough: int) -> None:
+        self._kernels, self._pivots, self.n_rough = kernels, pivots, n_rough
         self._factor = np.linalg.cholesky(_gram(kernels, pivots, pivots))
 
     def __call__(self, points: Tables) -> Matrix:
+        """Features of points, shape (n, number of pivots)."""
         columns = _gram(self._kernels, self._pivots, points)
         table = solve_triangular(self._factor, columns, lower=True, check_finite=False)
         return np.ascontiguousarray(table.T)
@@ -197,17 +200,28 @@ def _diagonal(kernels: Sequence[Kernel], points: Tables) -> Vector:
     return product
 
 
+@dataclass(frozen=True)
+class _Pivots:
+    """Points in the order in which they were chosen; how many are enough for single precision."""
+
+    points: list[int]
+    n_rough: int
+
+
 def _pivots(
     kernels: Sequence[Kernel], points: Tables, diagonal: Vector, most: int, enough: float
-) -> list[int] | None:
+) -> _Pivots | None:
     """Points whose features leave at most ``enough`` of the diagonal; None where too many do."""
     rest, gram = diagonal.copy(), _gram(kernels, points, points)
     rows: list[Vector] = []
     pivots: list[int] = []
+    n_rough = 0
     while True:
         pivot = int(np.argmax(rest))
+        if rest[pivot] > enough * (_ROUGH / _NEGLIGIBLE):
+            n_rough = len(pivots) + 1
         if rest[pivot] <= enough:
-            return pivots
+            return _Pivots(pivots, n_rough)
         if len(pivots) == most:
             return None
         known = np.array(rows).reshape(len(rows), len(rest))

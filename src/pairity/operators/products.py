@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,10 +54,13 @@ _ROWS_PER_BLOCK = 384
 class CoefficientMatrix:
     """V and what is derived from it, each computed when first asked for."""
 
-    def __init__(self, pairs: Pairs, values: Vector, n_objects: int) -> None:
-        self.pairs, self.values, self.n_objects = pairs, values, n_objects
-        self.first_counts = np.bincount(pairs.first, values, n_objects)
-        self.second_counts = np.bincount(pairs.second, values, n_objects)
+    def __init__(
+        self, pairs: Pairs, values: Vector, n_objects: int, dtype: Any = np.float64
+    ) -> None:
+        self.pairs, self.n_objects = pairs, n_objects
+        self.values = values.astype(dtype, copy=False)
+        self.first_counts = np.bincount(pairs.first, values, n_objects).astype(dtype, copy=False)
+        self.second_counts = np.bincount(pairs.second, values, n_objects).astype(dtype, copy=False)
         self.total = float(values.sum())
         self._products: dict[tuple[int, int], Matrix] = {}
 
@@ -81,15 +84,17 @@ class CoefficientMatrix:
     def _dense(self) -> Matrix:
         size = self.n_objects
         cells = self.pairs.first * size + self.pairs.second
-        return sums_at(cells, self.values, size * size).reshape(size, size)
+        sums = sums_at(cells, self.values, size * size).astype(self.values.dtype, copy=False)
+        return sums.reshape(size, size)
 
     def _sparse_times(self, gram: Matrix, sign: float) -> Matrix:
         out = np.zeros_like(gram)
         first, second = self.pairs.first, self.pairs.second
+        scale = self.values.dtype.type(sign)
 
         def add(start: int, stop: int) -> None:
             part = slice(start, stop)
-            add_sparse_products(out[part], gram[part], first, second, self.values, sign)
+            add_sparse_products(out[part], gram[part], first, second, self.values, scale)
 
         run_in_ranges(add, len(out), max(1, _ENTRIES_PER_RANGE // max(1, len(self.values))))
         return out
@@ -154,7 +159,7 @@ def _grid(table: BilinearSum) -> Matrix:
     if not table.sign:
         return table.left @ table.right.T
     size = len(table.left)
-    grid = np.empty((size, size))
+    grid = np.empty((size, size), dtype=table.left.dtype)
     for rows in batches(size, _ROWS_PER_BLOCK):
         grid[rows, rows.start :] = table.left[rows] @ table.right[rows.start :].T
     return grid

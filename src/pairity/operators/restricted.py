@@ -151,6 +151,15 @@ class Restricted(_Made):
         """Entries of some rows and columns."""
         return self._operator.block(self._chosen[rows], self._chosen[columns], out)
 
+    @property
+    def has_rough_products(self) -> bool:  # type: ignore[override]
+        """Whether those of all pairs are quicker."""
+        return self._operator.has_rough_products
+
+    def rough_product(self, vector: Vector) -> Vector:
+        """Matrix times vector, in less than double precision where that is quicker."""
+        return self._operator.rough_product(self._spread(vector))[self._chosen]
+
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector."""
         return self.everywhere(vector)[self._chosen]

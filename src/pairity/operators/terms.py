@@ -62,6 +62,15 @@ class TermTable:
     factors: tuple[tuple[Matrix, Matrix] | None, ...] = ()
     """``grams[g] = factors[g][0] @ factors[g][1].T`` where the rank is known to be low."""
 
+    def narrowed(self) -> TermTable:
+        """The same in single precision."""
+        factors: Any = [
+            None if pair is None else tuple(side.astype(np.float32) for side in pair)
+            for pair in self.factors
+        ]
+        grams: Any = self.grams.astype(np.float32)
+        return replace(self, grams=grams, factors=tuple(factors))
+
 
 @dataclass(frozen=True)
 class TermGroup:
@@ -79,6 +88,23 @@ class TermGroup:
     crossed: Matrix | None = None
     """Features of the swapped right pairs, whose terms are added as well."""
     opaque: Factors = ()
+    n_rough: int | None = None
+    """How many of the features are enough for single precision; None for all."""
+
+    def narrowed(self) -> TermGroup:
+        """The same in single precision, with as many features as that is worth."""
+
+        def narrow(table: Matrix | None) -> Any:
+            if table is None:
+                return None
+            return np.ascontiguousarray(table[:, : self.n_rough], dtype=np.float32)
+
+        # one table for both sides where they are the same
+        left = narrow(self.left)
+        right = left if self.right is self.left else narrow(self.right)
+        crossed = narrow(self.crossed)
+        table = self.table.narrowed()
+        return replace(self, table=table, left=left, right=right, crossed=crossed)
 
     @property
     def n_columns(self) -> int:
@@ -150,10 +176,12 @@ def _compile_group(
     mirror = tuple(_on_swapped_right(factor) for factor in factors)
     ratio = _ratio(others.get(mirror, {}), terms)
     if mirror == factors or ratio is None:
-        return [TermGroup(table, features.left, features.right, features.mirrored_left)]
-    del others[mirror]
-    swapped = ratio * features.mirrored_right()
-    return [TermGroup(table, features.left, features.right, features.mirrored_left, swapped)]
+        crossed = None
+    else:
+        del others[mirror]
+        crossed = ratio * features.mirrored_right()
+    sides = features.left, features.right, features.mirrored_left
+    return [TermGroup(table, *sides, crossed, n_rough=features.n_rough)]
 
 
 def _swapped_on_the_right(factor: Factor) -> Factor:

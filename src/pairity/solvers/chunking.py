@@ -32,7 +32,7 @@ from pairity.solvers.rough_start import rough_start
 
 #: Working set at first, and at most when more variables than that are free; a Gram block takes 4
 #: times the square of this in bytes, the polish 8 times that of the free variables.
-_WORKING_SET, LARGEST_SET = 8000, 16384
+_WORKING_SET, LARGEST_SET = 4000, 16384
 #: Pairs from which on a rough start pays; room for free variables; which violations, in units of
 #: the tolerance, are candidates; the share of a working set for the worst of them, and their number
 #: at least.
