@@ -143,6 +143,19 @@ def gather_crossed_rows(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def gather_metric_rows(out, left_first, left_second, first, second, gram):  # type: ignore[no-untyped-def]
+    """``1/4 (G_ac - G_ad - G_bc + G_bd)^2``: two entries of one row of differences each."""
+    difference = np.empty(gram.shape[1])
+    for i in range(len(left_first)):
+        row_a, row_b = gram[left_first[i]], gram[left_second[i]]
+        for k in range(len(difference)):
+            difference[k] = row_a[k] - row_b[k]
+        for j in range(len(first)):
+            value = difference[first[j]] - difference[second[j]]
+            out[i, j] = 0.25 * value * value
+
+
+@njit(cache=True, nogil=True)
 def gather_products(  # type: ignore[no-untyped-def]
     out, row, left_first, left_second, first, second, grams, weights, edge_gram, vector
 ):

@@ -30,6 +30,9 @@ BEYOND_FEATURES = ("rows", "known")
 _FEW_ENTRIES = 1_000_000
 #: Features at most, rest of the diagonal that is rounding, and numbers that features may take.
 _MOST_FEATURES, _NEGLIGIBLE, _MOST_ENTRIES = 256, 1e-13, 20_000_000
+#: Mean squares of combinations of features that are rounding, relative to the largest, by the bytes
+#: of a number.
+_ROUNDING = {4: 1e-8, 8: 1e-15}
 #: Rest of the diagonal that single precision would lose anyway.
 _ROUGH = 1e-7
 #: Points among which pivots are looked for at first; those added where they leave too much.
@@ -89,6 +92,29 @@ def _power(factor: Factor) -> int | None:
     return None if other else factor.kernel.power
 
 
+def in_pairs(straight: Matrix, crossed: Matrix) -> tuple[Matrix, Matrix]:
+    """The same kernel by fewer columns: p and q, which stand for an even and an odd one each.
+
+    ``straight = e + o`` and ``crossed = e - o`` are features of a pair and of the swapped one.  Products
+    of e and o vanish in the sum, so that each may be turned by itself to its principal columns, few
+    of which matter; the h-th of both then share a column: p = e + o, q = e - o.
+    """
+    even, odd = (_principal(0.5 * (straight + sign * crossed)) for sign in (1.0, -1.0))
+    width = max(even.shape[1], odd.shape[1])
+    wide = [np.zeros((len(straight), width), dtype=straight.dtype) for _ in range(2)]
+    wide[0][:, : even.shape[1]], wide[1][:, : odd.shape[1]] = even, odd
+    return wide[0] + wide[1], wide[0] - wide[1]
+
+
+def _principal(table: Matrix) -> Matrix:
+    """Combinations of columns with the largest mean squares, without those that are rounding."""
+    moments = table.T.astype(np.float64) @ table / max(1, len(table))
+    squares, directions = np.linalg.eigh(moments)
+    negligible = _ROUNDING[table.dtype.itemsize] * float(squares.max(initial=0.0))
+    kept = directions[:, squares > negligible][:, ::-1]
+    return np.asarray(table @ kept, dtype=table.dtype)
+
+
 @dataclass(frozen=True)
 class GroupFeatures:
     """Features, to rounding, of left and right pairs; of swapped ones when they are asked for."""
@@ -123,25 +149,30 @@ def features_to_rounding(factors: Factors, left: Pairs, right: Pairs) -> GroupFe
     features = few_features([factor.kernel for factor in factors], points)
     if features is None:
         return None
-
-    def table_of(pairs: Pairs, swaps: Swaps) -> Matrix:
-        return features(tables(pairs, swaps))
-
-    rows = table_of(left, of_left)
-    same = right is left and of_left == of_right
+    bounds = np.cumsum([len(pairs) for pairs in sides.values()])[:-1]
+    known = dict(zip(sides, np.split(features.table, bounds), strict=True))
+    rows, columns = known[id(left), of_left], known[id(right), of_right]
     return GroupFeatures(
         rows,
-        rows if same else table_of(right, of_right),
-        partial(table_of, left, opposite_left),
-        partial(table_of, right, opposite_right),
+        rows if right is left and of_left == of_right else columns,
+        partial(known.__getitem__, (id(left), opposite_left)),
+        partial(known.__getitem__, (id(right), opposite_right)),
         features.n_rough,
     )
 
 
-def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatures | None:
-    """A function from tables (one for each kernel) to features, or None where there are many.
+@dataclass(frozen=True)
+class FewFeatures:
+    """``phi(x) = L^-1 k(P, x)`` of points x; how many of them are enough for single precision."""
 
-    It serves the points in all lists of tables, to rounding.
+    table: Matrix  # (n, number of pivots)
+    n_rough: int
+
+
+def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatures | None:
+    """Features, to rounding, of the points in all lists of tables (one for each kernel).
+
+    None where there are many.
     """
     points = [np.vstack(tables) for tables in zip(*lists, strict=True)]
     most = min(_MOST_FEATURES, _MOST_ENTRIES // max(1, len(points[0])))
@@ -154,30 +185,23 @@ def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatu
         if pivots is None:
             return None
         try:
-            features = FewFeatures(kernels, _take(points, sample[pivots.points]), pivots.n_rough)
+            table = _features_of(kernels, _take(points, sample[pivots.points]), points)
         except np.linalg.LinAlgError:  # not positive semi-definite
             return None
-        rest = diagonal - np.einsum("nh,nh->n", table := features(points), table)
+        rest = diagonal - np.einsum("nh,nh->n", table, table)
         worst = np.argsort(-rest, kind="stable")[:_ADDED]
         worst = worst[rest[worst] > 10.0 * enough]
         if not len(worst):
-            return features
+            return FewFeatures(table, pivots.n_rough)
         sample = np.union1d(sample, worst)
     return None
 
 
-class FewFeatures:
-    """``phi(x) = L^-1 k(P, x)`` for tables of points."""
-
-    def __init__(self, kernels: Sequence[Kernel], pivots: Tables, n_rough: int) -> None:
-        self._kernels, self._pivots, self.n_rough = kernels, pivots, n_rough
-        self._factor = np.linalg.cholesky(_gram(kernels, pivots, pivots))
-
-    def __call__(self, points: Tables) -> Matrix:
-        """Features of points, shape (n, number of pivots)."""
-        columns = _gram(self._kernels, self._pivots, points)
-        table = solve_triangular(self._factor, columns, lower=True, check_finite=False)
-        return np.ascontiguousarray(table.T)
+def _features_of(kernels: Sequence[Kernel], pivots: Tables, points: Tables) -> Matrix:
+    factor = np.linalg.cholesky(_gram(kernels, pivots, pivots))
+    columns = _gram(kernels, pivots, points)
+    table = solve_triangular(factor, columns, lower=True, overwrite_b=True, check_finite=False)
+    return np.ascontiguousarray(table.T)
 
 
 def _take(points: Tables, index: Places) -> Tables:

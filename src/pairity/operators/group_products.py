@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from pairity.operators._operator_loops import add_columns, dot_columns
 from pairity.operators.terms import TermGroup
-from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import megabytes_of, run_in_ranges
 
 #: Share of all pairs of objects from which on matrices V_h are best full; megabytes that they, and
 #: what is made of them, may take.
-_DENSE_SHARE, _MOST_MEGABYTES = 0.02, 400.0
+_DENSE_SHARE, _MOST_MEGABYTES = 0.005, 400.0
 #: Multiplications, and pairs, that one range of work covers.
 _PRODUCTS_PER_RANGE, _PAIRS_PER_RANGE = 50_000_000, 8192
 
@@ -66,29 +66,40 @@ def add_group_products(
     totals: list[Vector],
 ) -> None:
     """Add ``K weights`` of a group to the totals of each list of left pairs."""
+    paired = group.in_pairs if len(lefts) == 1 else None
+    if paired is not None:
+        straight, crossed = paired
+        sums = _sums(group, straight[used], crossed[used], right, weights)
+        _add_samples(totals[0], lefts[0], sums, 0.5 * straight)
+        _add_samples(totals[0], lefts[0].swap(), sums, 0.5 * crossed)
+        return
+    assert group.right is not None
+    of_swapped = group.right if group.crossed is None else group.crossed
+    sums = _sums(group, group.right[used], of_swapped[used], right, weights)
+    for left, total, table in zip(lefts, totals, group.features_of(len(lefts)) or [], strict=True):
+        _add_samples(total, left, sums, table)
+
+
+def _sums(
+    group: TermGroup, straight: Matrix, crossed: Matrix, right: Pairs, weights: Vector
+) -> NDArray[Any]:
+    """``[G V_h G']_ab`` for all objects a, b and all columns h, in this order."""
     ends, gram = ends_of(group), group.table.grams[0]
     assert ends is not None
-    assert group.right is not None
-    m_left, m_right = gram.shape
-    middle = np.zeros((m_right, m_right, group.n_columns), dtype=gram.dtype)
-    other = group.right if group.crossed is None else group.crossed
-    straight = (ends.straight * group.right[used]).astype(gram.dtype, copy=False)
-    crossed = (ends.crossed * other[used]).astype(gram.dtype, copy=False)
-    values = weights.astype(gram.dtype, copy=False)
-    add_columns(middle, right.first, right.second, values, straight, crossed)
-    sums: NDArray[Any] = np.empty((m_left, m_left, group.n_columns), dtype=gram.dtype)
+    (m_left, m_right), width = gram.shape, straight.shape[1]
+    middle = np.zeros((m_right, m_right, width), dtype=gram.dtype)
+    coefficients = weights.astype(gram.dtype, copy=False)
+    tables = (ends.straight * straight).astype(gram.dtype, copy=False), ends.crossed * crossed
+    add_columns(middle, right.first, right.second, coefficients, *tables)
+    sums: NDArray[Any] = np.empty((m_left, m_left, width), dtype=gram.dtype)
     flat = middle.reshape(m_right, -1)
 
     def multiply(start: int, stop: int) -> None:
         half = (gram[start:stop] @ flat).reshape(stop - start, m_right, -1)
         np.matmul(gram, half, out=sums[start:stop])
 
-    step = _PRODUCTS_PER_RANGE // max(1, 2 * middle.size)
-    run_in_ranges(multiply, m_left, max(1, step))
-    features = group.features_of(len(lefts))
-    assert features is not None
-    for left, total, table in zip(lefts, totals, features, strict=True):
-        _add_samples(total, left, sums, table)
+    run_in_ranges(multiply, m_left, max(1, _PRODUCTS_PER_RANGE // max(1, 2 * middle.size)))
+    return sums
 
 
 def _add_samples(total: Vector, left: Pairs, sums: NDArray[Any], features: NDArray[Any]) -> None:

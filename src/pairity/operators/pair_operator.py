@@ -33,6 +33,7 @@ from pairity.operators.terms import (
     gathered_block,
     gathered_product,
     gram_megabytes,
+    metric_block,
     multiply_by_factors,
     rows_per_range,
 )
@@ -162,6 +163,9 @@ class PairOperator(KernelOperator):
         self, out: NDArray[Any], left: Pairs, right: Pairs, rows: Places, columns: Rows
     ) -> None:
         """Entries of some rows; what is made on the way is as large as ``out``."""
+        if self.kernel.metric_of is not None:
+            metric_block(self.grams[self.kernel.metric_of], left, right, out)
+            return
         if self._groups is None:
             out[...] = dense_gram(self.kernel, left, right, self.grams)
             return
@@ -240,7 +244,7 @@ class PairOperator(KernelOperator):
             for left, total in zip(lefts, totals, strict=True):
                 add_opaque_product(group, left, right, weights, total)
             return
-        if is_suitable(group, len(used)):
+        if group.left is not None and is_suitable(group, len(used)):
             add_group_products(group, used, right, weights, lefts, totals)
             return
         if group.crossed is not None:

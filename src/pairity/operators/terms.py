@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -25,6 +25,7 @@ from pairity.kernels.elementary import ObjectGrams
 from pairity.operators._operator_loops import (
     dot_rows,
     gather_crossed_rows,
+    gather_metric_rows,
     gather_products,
     gather_rows,
 )
@@ -34,6 +35,7 @@ from pairity.operators.group_features import (
     explicit_features,
     factor_values,
     features_to_rounding,
+    in_pairs,
     swap_sign,
 )
 from pairity.pairs.arrays import Matrix, Places, Vector
@@ -105,6 +107,13 @@ class TermGroup:
         crossed = narrow(self.crossed)
         table = self.table.narrowed()
         return replace(self, table=table, left=left, right=right, crossed=crossed)
+
+    @cached_property
+    def in_pairs(self) -> tuple[Matrix, Matrix] | None:
+        """Features by fewer columns, where both sides are the same pairs in both orders."""
+        if self.left is None or self.crossed is None or self.right is not self.left:
+            return None
+        return in_pairs(self.left, self.crossed)
 
     @property
     def n_columns(self) -> int:
@@ -285,6 +294,17 @@ def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: NDArray[Any
 
     def fill(start: int, stop: int) -> None:
         gather_rows(out[start:stop], left.first[start:stop], left.second[start:stop], *columns)
+
+    run_in_ranges(fill, len(left), rows_per_range(len(right)))
+
+
+def metric_block(gram: Matrix, left: Pairs, right: Pairs, out: NDArray[Any]) -> None:
+    """Matrix of the metric-learning kernel of an object kernel, into ``out``."""
+    columns = right.first, right.second, gram
+
+    def fill(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        gather_metric_rows(out[part], left.first[part], left.second[part], *columns)
 
     run_in_ranges(fill, len(left), rows_per_range(len(right)))
 

@@ -37,6 +37,8 @@ _WORKING_SET, LARGEST_SET = 4000, 16384
 #: the tolerance, are candidates; the share of a working set for the worst of them, and their number
 #: at least.
 _MANY_PAIRS, _ROOM, _NEARLY, _WORST_SHARE, _LEAST_WORST = 3000, 1.5, 0.3, 0.1, 8
+#: Relative gap from which on most variables are free that will be.
+_NEAR = 1e-2
 #: Share of the least violation so far above which a round was slow, and slow rounds after which
 #: the working set is doubled.
 _SLOW, _PATIENCE = 0.5, 3
@@ -144,7 +146,9 @@ class _Run:
                 if not self._tries_more():
                     return LOST
                 continue
-            if not self._round(violation, merit):  # what violates is below the rounding of the bias
+            if not self._round(
+                violation, merit, relative_gap
+            ):  # what violates is below the rounding of the bias
                 return REACHED if violation <= options.tol else LOST
 
     def _measure(self) -> tuple[float, Vector, float]:
@@ -182,11 +186,12 @@ class _Run:
         self.objective = np.inf  # as far as the values were off, so was it
         return True
 
-    def _round(self, violation: float, merit: Vector) -> bool:
+    def _round(self, violation: float, merit: Vector, relative_gap: float) -> bool:
         """Choose a working set, solve on it, update all decision values; False without a set."""
         theta, operator = self.theta, self.problem.operator
         free = self.problem.loss.is_free(theta)
-        wanted = int(_ROOM * np.count_nonzero(free))
+        # far from the optimum many variables are free that will not be
+        wanted = int(_ROOM * np.count_nonzero(free)) if relative_gap <= _NEAR else 0
         if violation > _SLOW * self.best_violation:
             self.slow_rounds += 1
             if self.slow_rounds % _PATIENCE == 0:
