@@ -22,7 +22,6 @@ from pairity.runtime.resources import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
 from pairity.solvers.problem import DRIFT, AnyProblem, Problem, Solution, SolverOptions, SomeLoss
-from pairity.solvers.rough_start import rough_start
 
 if TYPE_CHECKING:
     from pairity.solvers.linear_system import ShiftedSystems
@@ -206,10 +205,7 @@ def solve(
             return _solve_for_parameters(problem, options, start)
         from pairity.solvers.newton import solve_newton
 
-        systems = shifted_systems(problem, options)
-        if start is None and not systems.dense:
-            start = rough_start(problem, options.budget)
-        return solve_newton(problem, systems, options, start)
+        return solve_newton(problem, shifted_systems(problem, options), options, start)
     way = plan_ridge(problem, solver, options)
     if options.say is not None:
         options.say(f"solver {way}: {len(problem)} pairs")
