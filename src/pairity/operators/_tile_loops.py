@@ -25,51 +25,105 @@ _P3, _P4, _P5 = _single(4.1665795894e-2), _single(1.6666665459e-1), _single(5.00
 _ONE_32 = _single(1.0)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _spread(p, q):  # type: ignore[no-untyped-def]
+    """``p, q`` become ``p + q, p - q``."""
+    for j in range(len(p)):
+        plus = p[j] + q[j]
+        q[j] = p[j] - q[j]
+        p[j] = plus
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _gather(out, row, sign, begun):  # type: ignore[no-untyped-def]
+    if begun:
+        for j in range(len(out)):
+            out[j] += sign * row[j]
+    else:
+        for j in range(len(out)):
+            out[j] = sign * row[j]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _exponentiate_double(x, powers, bits):  # type: ignore[no-untyped-def]
+    for j in range(len(x)):
+        powers[j] = max(x[j], _LEAST) * _PER_LOG_2 + _TO_INTEGERS
+    for j in range(len(x)):
+        n = powers[j] - _TO_INTEGERS
+        r = (max(x[j], _LEAST) - n * _LOG_2) - n * _REST
+        r2 = r * r
+        r4 = r2 * r2
+        low = (1.0 + r) + r2 * (1.0 / 2.0 + r * (1.0 / 6.0))
+        middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0))
+        high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + r2 * (
+            1.0 / 3628800.0 + r * (1.0 / 39916800.0)
+        )
+        x[j] = low + r4 * (middle + r4 * (high + r4 * (1.0 / 479001600.0)))
+    for j in range(len(x)):
+        bits[j] = (bits[j] + 1023) << 52
+    for j in range(len(x)):
+        x[j] *= powers[j]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _exponentiate_single(x, powers, bits):  # type: ignore[no-untyped-def]
+    for j in range(len(x)):
+        powers[j] = max(x[j], _LEAST_32) * _PER_LOG_2_32 + _TO_INTEGERS_32
+    for j in range(len(x)):
+        n = powers[j] - _TO_INTEGERS_32
+        r = (max(x[j], _LEAST_32) - n * _LOG_2_32) - n * _REST_32
+        p = ((((_P0 * r + _P1) * r + _P2) * r + _P3) * r + _P4) * r + _P5
+        x[j] = (p * (r * r) + r) + _ONE_32
+    for j in range(len(x)):
+        bits[j] = (bits[j] + np.int32(127)) << np.int32(23)
+    for j in range(len(x)):
+        x[j] *= powers[j]
+
+
 @njit(cache=True, nogil=True)
-def add_exponentials(total, exponents, sign):  # type: ignore[no-untyped-def]
-    """``total += sign exp(exponents)`` in double precision; writes into the exponents, too."""
+def fill_double(total, exponents, sign, begun):  # type: ignore[no-untyped-def]
+    """``sign exp(exponents)``, added to a total that was begun; writes into the exponents, too."""
     powers = np.empty(total.shape[1])
     bits = powers.view(np.int64)
     for i in range(len(total)):
-        x, out = exponents[i], total[i]
-        for j in range(len(x)):
-            powers[j] = max(x[j], _LEAST) * _PER_LOG_2 + _TO_INTEGERS
-        for j in range(len(x)):
-            n = powers[j] - _TO_INTEGERS
-            r = (max(x[j], _LEAST) - n * _LOG_2) - n * _REST
-            r2 = r * r
-            r4 = r2 * r2
-            low = (1.0 + r) + r2 * (1.0 / 2.0 + r * (1.0 / 6.0))
-            middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0))
-            high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + r2 * (
-                1.0 / 3628800.0 + r * (1.0 / 39916800.0)
-            )
-            x[j] = low + r4 * (middle + r4 * (high + r4 * (1.0 / 479001600.0)))
-        for j in range(len(x)):
-            bits[j] = (bits[j] + 1023) << 52
-        for j in range(len(x)):
-            out[j] += sign * (x[j] * powers[j])
+        _exponentiate_double(exponents[i], powers, bits)
+        _gather(total[i], exponents[i], sign, begun)
 
 
 @njit(cache=True, nogil=True)
-def add_exponentials_single(total, exponents, sign):  # type: ignore[no-untyped-def]
+def fill_single(total, exponents, sign, begun):  # type: ignore[no-untyped-def]
     """The same in single precision."""
     powers = np.empty(total.shape[1], dtype=np.float32)
     bits = powers.view(np.int32)
-    sign = np.float32(sign)
     for i in range(len(total)):
-        x, out = exponents[i], total[i]
-        for j in range(len(x)):
-            powers[j] = max(x[j], _LEAST_32) * _PER_LOG_2_32 + _TO_INTEGERS_32
-        for j in range(len(x)):
-            n = powers[j] - _TO_INTEGERS_32
-            r = (max(x[j], _LEAST_32) - n * _LOG_2_32) - n * _REST_32
-            p = ((((_P0 * r + _P1) * r + _P2) * r + _P3) * r + _P4) * r + _P5
-            x[j] = (p * (r * r) + r) + _ONE_32
-        for j in range(len(x)):
-            bits[j] = (bits[j] + np.int32(127)) << np.int32(23)
-        for j in range(len(x)):
-            out[j] += sign * (x[j] * powers[j])
+        _exponentiate_single(exponents[i], powers, bits)
+        _gather(total[i], exponents[i], np.float32(sign), begun)
+
+
+@njit(cache=True, nogil=True)
+def fill_twins_double(total, p, q, signs, begun):  # type: ignore[no-untyped-def]
+    """``s exp(p + q) + t exp(p - q)`` with signs s and t."""
+    powers = np.empty(total.shape[1])
+    bits = powers.view(np.int64)
+    for i in range(len(total)):
+        _spread(p[i], q[i])
+        _exponentiate_double(p[i], powers, bits)
+        _exponentiate_double(q[i], powers, bits)
+        _gather(total[i], p[i], signs[0], begun)
+        _gather(total[i], q[i], signs[1], True)
+
+
+@njit(cache=True, nogil=True)
+def fill_twins_single(total, p, q, signs, begun):  # type: ignore[no-untyped-def]
+    """The same in single precision."""
+    powers = np.empty(total.shape[1], dtype=np.float32)
+    bits = powers.view(np.int32)
+    for i in range(len(total)):
+        _spread(p[i], q[i])
+        _exponentiate_single(p[i], powers, bits)
+        _exponentiate_single(q[i], powers, bits)
+        _gather(total[i], p[i], np.float32(signs[0]), begun)
+        _gather(total[i], q[i], np.float32(signs[1]), True)
 
 
 @njit(cache=True, nogil=True)

@@ -20,6 +20,21 @@ from pairity.runtime.resources import Budget, run_in_ranges
 _ENTRIES_PER_RANGE = 1_000_000
 
 
+class FeatureModel(KernelOperator):
+    """``Z Z' + diag(left)`` in the place of a kernel matrix."""
+
+    is_costly = False
+
+    def __init__(self, operator: KernelOperator, features: FeatureTable) -> None:
+        super().__init__(operator.kernel, operator.left)
+        self._features = features
+
+    def product(self, vector: Vector) -> Vector:
+        """The model times a vector, in single precision."""
+        features = self._features
+        return features.expand(features.reduce(vector)) + features.left * vector
+
+
 @dataclass(frozen=True)
 class FeatureTable:
     """Features Z of the pairs, shape (n, p), and ``K_ii - |z_i|^2``."""

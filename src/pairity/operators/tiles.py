@@ -18,9 +18,11 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Factor, Monomial, expand
 from pairity.operators._operator_loops import dot_rows
 from pairity.operators._tile_loops import (
-    add_exponentials,
-    add_exponentials_single,
     add_to_columns,
+    fill_double,
+    fill_single,
+    fill_twins_double,
+    fill_twins_single,
 )
 from pairity.operators.group_features import group_table
 from pairity.operators.operator import KernelOperator, Rows
@@ -77,9 +79,10 @@ class _Exponential:
             one.nbytes + two.nbytes for one, two in self._sides[np.dtype(np.float64)]
         )
 
-    def exponents(self, products: list[_Table]) -> list[_Table]:
-        """Exponents of a tile, from the matrix products of its rows."""
-        return products
+    def fill(self, total: _Table, products: list[_Table], begun: bool) -> None:
+        """Entries of a tile from the matrix products of its rows, added to a total that was begun."""
+        fill = fill_double if total.dtype == np.float64 else fill_single
+        fill(total, *products, self.signs[0], begun)
 
     def with_twin(self, other: _Exponential) -> _Twins | None:
         """Both terms at half the price, where the right pairs of one are the other's swapped."""
@@ -111,11 +114,20 @@ class _Twins(_Exponential):
         sums = np.hstack([a + b, rest]), np.hstack([0.5 * (c + d), others])
         self._keep([sums, (a - b, 0.5 * (c - d))])
 
-    def exponents(self, products: list[_Table]) -> list[_Table]:
-        """``p + q`` and ``p - q``."""
-        p, q = products
-        plus = p + q
-        return [plus, np.subtract(p, q, out=p)]
+    def fill(self, total: _Table, products: list[_Table], begun: bool) -> None:
+        """Entries of both terms from p and q."""
+        fill = fill_twins_double if total.dtype == np.float64 else fill_twins_single
+        fill(total, *products, tuple(self.signs), begun)
+
+
+class _Room:
+    """Memory of one tile and of what it is made from, used again and again."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._memory = np.empty((3, _TILE_ROWS * _TILE_COLUMNS), dtype)
+
+    def of(self, number: int, shape: tuple[int, int]) -> _Table:
+        return self._memory[number, : shape[0] * shape[1]].reshape(shape)
 
 
 class Tiles(KernelOperator):
@@ -147,8 +159,9 @@ class Tiles(KernelOperator):
         sides = self._sides(rows, columns, out.dtype)
 
         def fill(start: int, stop: int) -> None:
+            room = _Room(out.dtype)
             for part in batches(out.shape[1], _TILE_COLUMNS):
-                out[start:stop, part] = self._tile(sides, slice(start, stop), part)
+                out[start:stop, part] = self._tile(sides, slice(start, stop), part, room)
 
         run_in_ranges(fill, len(out), _TILE_ROWS)
         return out
@@ -157,16 +170,16 @@ class Tiles(KernelOperator):
         tables = [term.in_precision(np.dtype(dtype)) for term in self._terms]
         return [[(one[rows], two[columns]) for one, two in term] for term in tables]
 
-    def _tile(self, sides: _Sides, rows: slice, columns: slice) -> NDArray[Any]:
-        total: NDArray[Any] | None = None
-        for term, tables in zip(self._terms, sides, strict=True):
-            products = [left[rows] @ right[columns].T for left, right in tables]
-            if total is None:
-                total = np.zeros_like(products[0])
-            add = add_exponentials if total.dtype == np.float64 else add_exponentials_single
-            for exponents, sign in zip(term.exponents(products), term.signs, strict=True):
-                add(total, exponents, sign)
-        assert total is not None
+    def _tile(self, sides: _Sides, rows: slice, columns: slice, room: _Room) -> _Table:
+        """The entries of one tile, in memory that the next one takes."""
+        shape = rows.stop - rows.start, columns.stop - columns.start
+        total = room.of(0, shape)
+        for number, (term, tables) in enumerate(zip(self._terms, sides, strict=True)):
+            products = [
+                np.matmul(left[rows], right[columns].T, out=room.of(place, shape))
+                for place, (left, right) in enumerate(tables, 1)
+            ]
+            term.fill(total, products, number > 0)
         return total
 
     def product(self, vector: Vector) -> Vector:
@@ -192,9 +205,9 @@ class Tiles(KernelOperator):
         out = np.zeros(len(sides[0][0][0]))
 
         def multiply(start: int, stop: int) -> None:
-            part = np.empty(stop - start)
+            part, room, band = np.empty(stop - start), _Room(dtype), slice(start, stop)
             for columns in batches(len(used), _TILE_COLUMNS):
-                dot_rows(part, self._tile(sides, slice(start, stop), columns), weights[columns])
+                dot_rows(part, self._tile(sides, band, columns, room), weights[columns])
                 out[start:stop] += part
 
         run_in_ranges(multiply, len(out), _TILE_ROWS)
@@ -230,12 +243,13 @@ class Tiles(KernelOperator):
         by_columns: Vector,
     ) -> None:
         """Add a square times the weights of its columns and, off the diagonal, of its rows."""
+        room = _Room(sides[0][0][0].dtype)
         for start in range(rows.start, rows.stop, _TILE_ROWS):
             band = slice(start, min(start + _TILE_ROWS, rows.stop))
             part = np.empty(band.stop - band.start)
             for begin in range(columns.start, columns.stop, _TILE_COLUMNS):
                 across = slice(begin, min(begin + _TILE_COLUMNS, columns.stop))
-                tile = self._tile(sides, band, across)
+                tile = self._tile(sides, band, across, room)
                 dot_rows(part, tile, weights[across])
                 by_rows[band] += part
                 if rows is not columns:

@@ -16,6 +16,7 @@ from dataclasses import InitVar, dataclass, replace
 import numpy as np
 
 from pairity.losses.loss import Logistic, Vector
+from pairity.operators.feature_table import FeatureModel
 from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers.linear_system import DirectSystem, ShiftedSystems
 from pairity.solvers.newton_step import NewtonSystem, Step, direct_step, iterative_step
@@ -32,6 +33,9 @@ _SHARE_OF_VIOLATION, _SHARE_OF_TOL = 0.5, 0.4
 #: Tolerances below which products are in double precision, and a violation is reached only where
 #: half of it is left for the last clipping.
 _FINE, _ENOUGH, _ENOUGH_IF_FINE = 1e-4, 0.9, 0.5
+#: Violation of the solution for a model that a start is, steps to it, and objects from which on
+#: products take so long that it pays.
+_START_TOL, _MOST_START_STEPS, _MANY_OBJECTS = 0.02, 10, 500
 #: Decision values that are evaluated again before rough ones are believed, and by how much of the
 #: tolerance they may differ.
 _ROWS_TO_CHECK, _NEGLIGIBLE = 64, 0.02
@@ -59,11 +63,25 @@ def solve_newton(
     starts = [np.zeros(len(problem))]
     if start is not None:
         starts.append(problem.loss.feasible(start))
+    elif not systems.dense and problem.operator.left.n_objects >= _MANY_OBJECTS:
+        starts.append(_start(problem, systems, options))
     runs = [_Run(problem, systems, options, theta) for theta in starts]
     run = min(runs, key=lambda one: one.primal(one.state))
     reason = run.iterate()
     theta = problem.loss.feasible(run.state.theta)
     return Solution(theta, run.n_iter, reason == REACHED, reason)
+
+
+def _start(
+    problem: AnyProblem[Logistic], systems: ShiftedSystems, options: SolverOptions
+) -> Vector:
+    """The solution for a model of the kernel whose systems the preconditioner solves at once."""
+    model = FeatureModel(problem.operator, systems.features)
+    rough = replace(options, tol=_START_TOL, max_iter=_MOST_START_STEPS, callback=None, report=None)
+    zeros = np.zeros(len(problem))
+    run = _Run(replace(problem, operator=model), systems, rough, zeros)
+    run.iterate()
+    return problem.loss.feasible(run.state.theta)
 
 
 @dataclass

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Pairs up to which the whole Gram matrix is factored, if memory allows, and where products are as
 #: costly as a factorisation is.
 MOST_DENSE_PAIRS, _MOST_DENSE_COSTLY = 5000, 10_000
+#: Pairs up to which Newton's method factors it, but for tolerances next to rounding.
+_FEW_TO_FACTOR = 600
 #: Square matrices that are held to solve once, and to decompose for many shifts.
 _DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
 #: Share of all pairs of objects above which the grid is worth its size.
@@ -205,7 +207,8 @@ def solve(
             return _solve_for_parameters(problem, options, start)
         from pairity.solvers.newton import solve_newton
 
-        return solve_newton(problem, shifted_systems(problem, options), options, start)
+        most = None if options.tol < DRIFT else _FEW_TO_FACTOR
+        return solve_newton(problem, shifted_systems(problem, options, most), options, start)
     way = plan_ridge(problem, solver, options)
     if options.say is not None:
         options.say(f"solver {way}: {len(problem)} pairs")
