@@ -18,11 +18,11 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Factor, Monomial, expand
 from pairity.operators._operator_loops import dot_rows
 from pairity.operators._tile_loops import (
+    add_double,
+    add_single,
     add_to_columns,
-    fill_double,
-    fill_single,
-    fill_twins_double,
-    fill_twins_single,
+    add_twins_double,
+    add_twins_single,
 )
 from pairity.operators.group_features import group_table
 from pairity.operators.operator import KernelOperator, Rows
@@ -31,7 +31,7 @@ from pairity.pairs.data import Pairs
 from pairity.runtime.resources import run_in_ranges
 
 #: Rows and columns of a tile, which stays in the cache of a core.
-_TILE_ROWS, _TILE_COLUMNS = 64, 1024
+_TILE_ROWS, _TILE_COLUMNS = 256, 256
 #: Rows of a square of a symmetric product at least, and squares along a side at most.
 _SQUARE_ROWS, _MOST_SQUARES = 512, 64
 #: More exponentials than this for an entry are better gathered.
@@ -79,10 +79,10 @@ class _Exponential:
             one.nbytes + two.nbytes for one, two in self._sides[np.dtype(np.float64)]
         )
 
-    def fill(self, total: _Table, products: list[_Table], begun: bool) -> None:
-        """Entries of a tile from the matrix products of its rows, added to a total that was begun."""
-        fill = fill_double if total.dtype == np.float64 else fill_single
-        fill(total, *products, self.signs[0], begun)
+    def add(self, total: _Table, products: list[_Table]) -> None:
+        """Add the entries of a tile, from the matrix products of its rows."""
+        add = add_double if total.dtype == np.float64 else add_single
+        add(total, *products, *self.signs)
 
     def with_twin(self, other: _Exponential) -> _Twins | None:
         """Both terms at half the price, where the right pairs of one are the other's swapped."""
@@ -114,10 +114,10 @@ class _Twins(_Exponential):
         sums = np.hstack([a + b, rest]), np.hstack([0.5 * (c + d), others])
         self._keep([sums, (a - b, 0.5 * (c - d))])
 
-    def fill(self, total: _Table, products: list[_Table], begun: bool) -> None:
-        """Entries of both terms from p and q."""
-        fill = fill_twins_double if total.dtype == np.float64 else fill_twins_single
-        fill(total, *products, tuple(self.signs), begun)
+    def add(self, total: _Table, products: list[_Table]) -> None:
+        """Add the entries of both terms, from p and q."""
+        add = add_twins_double if total.dtype == np.float64 else add_twins_single
+        add(total, *products, *self.signs)
 
 
 class _Room:
@@ -174,12 +174,13 @@ class Tiles(KernelOperator):
         """The entries of one tile, in memory that the next one takes."""
         shape = rows.stop - rows.start, columns.stop - columns.start
         total = room.of(0, shape)
-        for number, (term, tables) in enumerate(zip(self._terms, sides, strict=True)):
+        total[...] = 0.0
+        for term, tables in zip(self._terms, sides, strict=True):
             products = [
                 np.matmul(left[rows], right[columns].T, out=room.of(place, shape))
                 for place, (left, right) in enumerate(tables, 1)
             ]
-            term.fill(total, products, number > 0)
+            term.add(total, products)
         return total
 
     def product(self, vector: Vector) -> Vector:
