@@ -43,6 +43,8 @@ _PAIRS_PER_RANGE = 4096
 _DENSE_SHARE = 0.02
 #: Modes smaller than this, relative to the largest, are rounding.
 _NEGLIGIBLE = 1e-14
+#: What is added to the diagonal between landmarks, in units of its sum: less than that is rounding.
+_JITTER, _JITTER_SINGLE = 1e-10, 1e-8
 #: Tables of the size of the features of landmarks that are held at once.
 _FEATURE_TABLES = 3.0
 
@@ -197,13 +199,15 @@ class LandmarkModes:
         """The features, some rows at a time on each core."""
         corner = self.operator.block(self.landmarks, self.landmarks)
         corner = 0.5 * (corner + corner.T)
-        corner[np.diag_indices(len(corner))] += 1e-10 * max(float(np.trace(corner)), 1e-300)
+        jitter = _JITTER if out.dtype == np.float64 else _JITTER_SINGLE
+        corner[np.diag_indices(len(corner))] += jitter * max(float(np.trace(corner)), 1e-300)
         factor, identity = np.linalg.cholesky(corner), np.eye(self.n_modes)
-        inverse = scipy.linalg.solve_triangular(factor, identity, lower=True).T
+        inverse = scipy.linalg.solve_triangular(factor, identity, lower=True).T.astype(out.dtype)
 
         def fill(start: int, stop: int) -> None:
-            rows = np.arange(start, stop)
-            out[start:stop] = self.operator.block(rows, self.landmarks) @ inverse
+            values = np.empty((stop - start, self.n_modes), dtype=out.dtype)
+            self.operator.block(np.arange(start, stop), self.landmarks, values)
+            np.matmul(values, inverse, out=out[start:stop])
 
         run_in_ranges(fill, len(out), _PAIRS_PER_RANGE)
         return out

@@ -15,8 +15,7 @@ without that pair, ``theta_i / (K + shift)^-1_ii``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -27,6 +26,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pairity.exceptions import KernelError
 from pairity.losses.loss import Squared, Vector
+from pairity.operators.feature_table import FeatureTable
 from pairity.operators.modes import Modes, leading_modes
 from pairity.operators.operator import KernelOperator, whole_matrix
 from pairity.operators.spectral import CompletePairs
@@ -35,6 +35,9 @@ from pairity.solvers.problem import REACHED, AnyProblem, Iterate, Solution, Solv
 
 #: Features of the preconditioner at most, those per pair, and their share of the memory.
 _MOST_MODES, _MODES_SHARE, _BUDGET_SHARE = 4096, 1 / 64, 0.2
+#: Features of a table: at most, those for the root of the number of objects, of which products
+#: take as long as some with the table; their share of the memory, and the tables in it.
+_MOST_FEATURES, _FEATURES_PER_ROOT, _TABLE_SHARE, _TABLES = 400, 8.0, 0.25, 1.5
 #: Share of the size of a matrix that every shift can be told apart from.
 _ROUNDING = 1e-14
 #: Iterations, or else a tolerance, from which on rounding may add up: the residual that the
@@ -76,14 +79,22 @@ class ShiftedSystems:
         wanted = max(1, min(_MOST_MODES, int(_MODES_SHARE * len(self.operator.left))))
         return leading_modes(self.operator, wanted, self.budget.share(_BUDGET_SHARE))
 
-    def with_shift(self, shift: Vector) -> _Direct | _Iterative:
+    @cached_property
+    def features(self) -> FeatureTable:
+        """Few features of the kernel as a table over the pairs."""
+        n, share = len(self.operator.left), self.budget.share(_TABLE_SHARE)
+        wanted = min(_MOST_FEATURES, int(_FEATURES_PER_ROOT * self.operator.left.n_objects**0.5))
+        fitting = share.columns(n, copies=_TABLES, itemsize=4)
+        return FeatureTable.of(self.operator, int(max(1, min(wanted, n, fitting))), share)
+
+    def with_shift(self, shift: Vector) -> DirectSystem | _Iterative:
         """Something with ``solve(right, tol, max_iter, report)``."""
         if self.dense:
-            return _Direct(self.gram, shift)
+            return DirectSystem(self.gram, shift)
         return _Iterative(self.operator, shift, self.modes)
 
 
-class _Direct:
+class DirectSystem:
     """One factorisation for all right sides; where rounding made the matrix indefinite, a nearby one."""
 
     def __init__(self, gram: NDArray[np.float64], shift: Vector) -> None:
@@ -107,12 +118,17 @@ class _Direct:
         return Found(cho_solve(self._factor, right, check_finite=False), 1, 0.0)
 
 
-def _low_rank_inverse(shift: Vector, modes: Modes) -> Callable[[Vector], Vector]:
-    """``(D + F F')^-1`` as a function of vectors."""
+def low_rank_inverse(shift: Vector, modes: Modes | FeatureTable) -> Callable[[Vector], Vector]:
+    """``(D + F F')^-1`` as a function of vectors; ``D^-1`` where rounding spoils it."""
     inverse_shift = 1.0 / shift
+    if not modes.n_modes:
+        return lambda vector: inverse_shift * vector
     inside = modes.gram(inverse_shift)
     inside[np.diag_indices(len(inside))] += 1.0
-    factor = cho_factor(inside, lower=True, overwrite_a=True, check_finite=False)
+    try:
+        factor = cho_factor(inside, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return lambda vector: inverse_shift * vector
 
     def apply(vector: Vector) -> Vector:
         scaled = inverse_shift * vector
@@ -122,25 +138,50 @@ def _low_rank_inverse(shift: Vector, modes: Modes) -> Callable[[Vector], Vector]
     return apply
 
 
+def conjugate_gradients(
+    apply: Callable[[Vector], Vector],
+    precondition: Callable[[Vector], Vector],
+    solution: Vector,
+    residual: Vector,
+) -> Iterator[tuple[Vector, Vector]]:
+    """Solution and residual after each iteration, from first ones, without an end.
+
+    Not SciPy's: its callback sees no residual and cannot stop.
+    """
+    direction = precondition(residual)
+    merit = float(residual @ direction)
+    while merit != 0.0:
+        stop_if_abandoned()
+        image = apply(direction)
+        length = merit / float(direction @ image)
+        solution, residual = solution + length * direction, residual - length * image
+        yield solution, residual
+        preconditioned = precondition(residual)
+        previous, merit = merit, float(residual @ preconditioned)
+        direction = preconditioned + (merit / previous) * direction
+
+
 class _Iterative:
     """Preconditioned conjugate gradients.
 
-    Not SciPy's: its callback sees no residual and cannot stop, and it believes the residual that
-    it keeps, which rounding makes wrong after some hundred iterations.
+    The residual that they keep is wrong after some hundred iterations, because of rounding.
     """
 
     def __init__(self, operator: KernelOperator, shift: Vector, modes: Modes) -> None:
         self._operator, self._shift = operator, shift
-        self._precondition: Callable[[Vector], Vector] = lambda vector: vector / shift
-        if modes.n_modes:
-            with suppress(LinAlgError):
-                self._precondition = _low_rank_inverse(shift, modes)
+        self._precondition = low_rank_inverse(shift, modes)
 
     def _apply(self, vector: Vector, tol: float) -> Vector:
         """The matrix times a vector; roughly where no more is asked for."""
         operator = self._operator
         product = operator.rough_product if tol >= _COARSE else operator.product
         return product(vector) + self._shift * vector
+
+    def _steps(
+        self, solution: Vector, residual: Vector, tol: float
+    ) -> Iterator[tuple[Vector, Vector]]:
+        apply = partial(self._apply, tol=tol)
+        return conjugate_gradients(apply, self._precondition, solution, residual)
 
     def solve(
         self,
@@ -157,30 +198,20 @@ class _Iterative:
         relative = float(np.linalg.norm(residual)) / max(size, 1e-300)
         if size == 0.0 or relative <= tol:
             return Found(solution, 0, relative if size else 0.0)
-        direction = self._precondition(residual)
-        merit = float(residual @ direction)
-        confirmed = np.inf
+        confirmed, steps = np.inf, self._steps(solution, residual, tol)
         for iteration in range(1, max_iter + 1):
-            stop_if_abandoned()
-            image = self._apply(direction, tol)
-            step = merit / float(direction @ image)
-            solution += step * direction
-            residual = residual - step * image
+            solution, residual = next(steps, (solution, residual))
             relative = float(np.linalg.norm(residual)) / size
             stop = report is not None and bool(report(iteration, relative, solution))
-            done, restart = stop or relative <= tol, False
+            done = stop or relative <= tol
             if done and not stop and (iteration > _MANY or tol < _FINE):
                 # start again from the true one, as long as that helps
                 residual = right - self._apply(solution, tol)
                 relative = float(np.linalg.norm(residual)) / size
-                restart = tol < relative <= 0.5 * confirmed
-                done, confirmed = not restart, relative
+                done = not tol < relative <= 0.5 * confirmed
+                confirmed, steps = relative, self._steps(solution, residual, tol)
             if done:
                 return Found(solution, iteration, relative)
-            preconditioned = self._precondition(residual)
-            previous, merit = merit, float(residual @ preconditioned)
-            momentum = 0.0 if restart else merit / previous
-            direction = preconditioned + momentum * direction
         return Found(solution, max_iter, relative)
 
 

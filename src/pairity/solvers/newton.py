@@ -5,7 +5,8 @@ the step solves
 
     (K + diag(1/w)) delta + step of the bias = (u - theta) / w,      sum(delta) = -sum(theta)
 
-(iteratively reweighted least squares), shortened until the primal objective falls enough.
+(iteratively reweighted least squares), no further than the next violation is worth
+(:mod:`pairity.solvers.newton_step`), shortened until the primal objective falls enough.
 """
 
 from __future__ import annotations
@@ -15,16 +16,29 @@ from dataclasses import InitVar, dataclass, replace
 import numpy as np
 
 from pairity.losses.loss import Logistic, Vector
+from pairity.operators.feature_table import FeatureModel
 from pairity.runtime.resources import stop_if_abandoned
-from pairity.solvers.linear_system import ShiftedSystems
+from pairity.solvers.linear_system import DirectSystem, ShiftedSystems
+from pairity.solvers.newton_step import NewtonSystem, Step, direct_step, iterative_step
 from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
 
 #: Curvature below this share of a weight is taken as that: it bounds the condition of the system.
 _LEAST_CURVATURE = 1e-9
-#: A step must bring this share of the decrease that its slope promises.
-_SUFFICIENT, _MOST_HALVINGS = 1e-4, 40
-#: Linear systems are solved to this residual far from the optimum, and more exactly near it.
-_ROUGH, _EXACT, _MOST_INNER_ITERATIONS = 0.1, 1e-12, 2000
+#: A step must bring this share of the decrease that its slope promises, but for rounding of the
+#: objective in double and in single precision.
+_SUFFICIENT, _MOST_HALVINGS, _ROUNDING, _ROUGH_ROUNDING = 1e-4, 40, 1e-14, 1e-7
+#: A step squares the violation v: systems are solved to v^2, to this share of v far from the
+#: optimum, and to this share of the tolerance at least.
+_SHARE_OF_VIOLATION, _SHARE_OF_TOL = 0.5, 0.4
+#: Tolerances below which products are in double precision, and a violation is reached only where
+#: half of it is left for the last clipping.
+_FINE, _ENOUGH, _ENOUGH_IF_FINE = 1e-4, 0.9, 0.5
+#: Violation of the solution for a model that a start is, steps to it, and objects from which on
+#: products take so long that it pays.
+_START_TOL, _MOST_START_STEPS, _MANY_OBJECTS = 0.02, 10, 500
+#: Decision values that are evaluated again before rough ones are believed, and by how much of the
+#: tolerance they may differ.
+_ROWS_TO_CHECK, _NEGLIGIBLE = 64, 0.02
 
 
 @dataclass
@@ -49,11 +63,25 @@ def solve_newton(
     starts = [np.zeros(len(problem))]
     if start is not None:
         starts.append(problem.loss.feasible(start))
+    elif not systems.dense and problem.operator.left.n_objects >= _MANY_OBJECTS:
+        starts.append(_start(problem, systems, options))
     runs = [_Run(problem, systems, options, theta) for theta in starts]
     run = min(runs, key=lambda one: one.primal(one.state))
     reason = run.iterate()
     theta = problem.loss.feasible(run.state.theta)
     return Solution(theta, run.n_iter, reason == REACHED, reason)
+
+
+def _start(
+    problem: AnyProblem[Logistic], systems: ShiftedSystems, options: SolverOptions
+) -> Vector:
+    """The solution for a model of the kernel whose systems the preconditioner solves at once."""
+    model = FeatureModel(problem.operator, systems.features)
+    rough = replace(options, tol=_START_TOL, max_iter=_MOST_START_STEPS, callback=None, report=None)
+    zeros = np.zeros(len(problem))
+    run = _Run(replace(problem, operator=model), systems, rough, zeros)
+    run.iterate()
+    return problem.loss.feasible(run.state.theta)
 
 
 @dataclass
@@ -67,12 +95,20 @@ class _Run:
     n_iter: int = 0
 
     def __post_init__(self, start: Vector) -> None:
+        self.fine = self.systems.dense or self.options.tol < _FINE
+        self.fresh = self.fine or not self.problem.operator.has_rough_products
         self.state = self._at(start)
+
+    def _product(self, vector: Vector) -> Vector:
+        operator = self.problem.operator
+        return operator.product(vector) if self.fine else operator.rough_product(vector)
 
     def _at(self, theta: Vector) -> _State:
         """With the decision values of these variables, and the bias that suits them."""
+        return self._with_bias(theta, self._product(theta) if theta.any() else np.zeros(len(theta)))
+
+    def _with_bias(self, theta: Vector, values: Vector) -> _State:
         problem = self.problem
-        values = problem.operator.product(theta) if theta.any() else np.zeros(len(theta))
         bias = problem.loss.bias_interval(theta, values)[0] if problem.has_bias else 0.0
         return _State(theta, values, bias)
 
@@ -84,6 +120,7 @@ class _Run:
     def iterate(self) -> str:
         """Newton steps until the tolerance is reached, or a reason why not."""
         options, loss = self.options, self.problem.loss
+        enough = (_ENOUGH_IF_FINE if self.fine else _ENOUGH) * options.tol
         while True:
             stop_if_abandoned()
             state = self.state
@@ -95,44 +132,72 @@ class _Run:
                 objective = self.problem.objective(theta, state.values)
                 if options.callback(Iterate(self.n_iter, theta, objective, violation, state.bias)):
                     return "stopped by the callback"
-            # a step squares the violation: half of the tolerance leaves room for the last clipping
-            if violation <= 0.5 * options.tol:
-                # clipping by a small share of a large weight can move decisions by much
-                clipped = self._at(loss.feasible(state.theta))
-                if loss.violation(clipped.theta, clipped.decisions) <= options.tol:
+            if violation <= enough:
+                if not self._is_exact():
+                    self._refresh()
+                    continue
+                if self._clipped_violation() <= options.tol:
                     return REACHED
             if self.n_iter >= options.max_iter:
                 return f"max_iter={options.max_iter} steps used up"
-            if not self._step(violation):
-                return LOST
+            if not self._search(self._step(violation)):
+                if self.fine:
+                    return LOST
+                self._refresh()
             self.n_iter += 1
 
-    def _step(self, violation: float) -> bool:
-        """One Newton step; False if no length of it lowers the objective."""
+    def _clipped_violation(self) -> float:
+        """That of feasible variables: a small share of a large weight can move decisions by much."""
+        state, loss = self.state, self.problem.loss
+        theta = loss.feasible(state.theta)
+        moved = theta - state.theta
+        values = (
+            state.values + self.problem.operator.product(moved) if moved.any() else state.values
+        )
+        clipped = self._with_bias(theta, values)
+        return loss.violation(clipped.theta, clipped.decisions)
+
+    def _is_exact(self) -> bool:
+        """Whether some of the decision values, evaluated again, are what they are taken to be."""
+        if self.fresh:
+            return True
+        theta, operator = self.state.theta, self.problem.operator
+        used = np.flatnonzero(theta)
+        rows = np.random.default_rng(self.n_iter).permutation(len(theta))[:_ROWS_TO_CHECK]
+        values = operator.block(rows, used) @ theta[used]
+        off = float(np.abs(values - self.state.values[rows]).max(initial=0.0))
+        return off <= _NEGLIGIBLE * self.options.tol
+
+    def _refresh(self) -> None:
+        """Decision values in double precision, now and from now on."""
+        self.fine = self.fresh = True
+        self.state = self._at(self.state.theta)
+
+    def _step(self, violation: float) -> Step:
+        """One Newton step of full length."""
         loss, state = self.problem.loss, self.state
         least = _LEAST_CURVATURE * np.maximum(loss.weights, 1e-300)
         curvature = np.maximum(loss.curvature(state.decisions), least)
-        system = self.systems.with_shift(1.0 / curvature)
-        tol = max(min(_ROUGH, 0.1 * violation), _EXACT)
-        right = (loss.pull(state.decisions) - state.theta) / curvature
-        delta, bias_step = system.solve(right, tol, _MOST_INNER_ITERATIONS).solution, 0.0
-        if self.problem.has_bias:
-            border = system.solve(np.ones(len(right)), 0.01 * tol, _MOST_INNER_ITERATIONS).solution
-            excess = float(delta.sum()) + float(state.theta.sum())
-            bias_step = excess / float(border.sum())
-            delta = delta - bias_step * border
-        return self._search(delta, self.problem.operator.product(delta), bias_step)
+        surplus = float(state.theta.sum()) if self.problem.has_bias else None
+        system = NewtonSystem(curvature, loss.pull(state.decisions) - state.theta, surplus)
+        if self.systems.dense:
+            return direct_step(system, DirectSystem(self.systems.gram, system.shift))
+        wanted = min(_SHARE_OF_VIOLATION * violation, violation**2)
+        allowed = max(wanted, _SHARE_OF_TOL * self.options.tol)
+        return iterative_step(system, self._product, self.systems.features, loss.weights, allowed)
 
-    def _search(self, delta: Vector, change: Vector, bias_step: float) -> bool:
-        """Shorten the step until the primal objective falls enough."""
-        state, before = self.state, self.primal(self.state)
-        slack = 1e-14 * abs(before)
+    def _search(self, step: Step) -> bool:
+        """Shorten the step until the primal objective falls enough; False if no length does."""
+        state, before, change = self.state, self.primal(self.state), step.values
+        if change is None or self.fine:  # what is known from the residual drifts
+            change = self._product(step.delta)
+        slack = (_ROUNDING if self.fine else _ROUGH_ROUNDING) * abs(before)
         pull = self.problem.loss.pull(state.decisions)
-        slope = float(np.dot(state.theta, change)) - float(np.dot(pull, change + bias_step))
+        slope = float(np.dot(state.theta, change)) - float(np.dot(pull, change + step.bias))
         for halvings in range(_MOST_HALVINGS):
             length = 0.5**halvings
-            theta, values = state.theta + length * delta, state.values + length * change
-            moved = _State(theta, values, state.bias + length * bias_step)
+            theta, values = state.theta + length * step.delta, state.values + length * change
+            moved = _State(theta, values, state.bias + length * step.bias)
             if self.primal(moved) <= before + _SUFFICIENT * length * slope + slack:
                 self.state = moved
                 return True

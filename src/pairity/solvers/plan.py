@@ -22,7 +22,6 @@ from pairity.runtime.resources import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
 from pairity.solvers.problem import DRIFT, AnyProblem, Problem, Solution, SolverOptions, SomeLoss
-from pairity.solvers.rough_start import rough_start
 
 if TYPE_CHECKING:
     from pairity.solvers.linear_system import ShiftedSystems
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 #: Pairs up to which the whole Gram matrix is factored, if memory allows, and where products are as
 #: costly as a factorisation is.
 MOST_DENSE_PAIRS, _MOST_DENSE_COSTLY = 5000, 10_000
+#: Pairs up to which Newton's method factors it, but for tolerances next to rounding.
+_FEW_TO_FACTOR = 600
 #: Square matrices that are held to solve once, and to decompose for many shifts.
 _DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
 #: Share of all pairs of objects above which the grid is worth its size.
@@ -206,10 +207,8 @@ def solve(
             return _solve_for_parameters(problem, options, start)
         from pairity.solvers.newton import solve_newton
 
-        systems = shifted_systems(problem, options)
-        if start is None and not systems.dense:
-            start = rough_start(problem, options.budget)
-        return solve_newton(problem, systems, options, start)
+        most = None if options.tol < DRIFT else _FEW_TO_FACTOR
+        return solve_newton(problem, shifted_systems(problem, options, most), options, start)
     way = plan_ridge(problem, solver, options)
     if options.say is not None:
         options.say(f"solver {way}: {len(problem)} pairs")
