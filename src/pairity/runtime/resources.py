@@ -29,9 +29,9 @@ _SHARE = 0.6
 def available_megabytes() -> float:
     """Memory that can be had without swapping, in megabytes."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as facts:
-            for line in facts:
-                if line.startswith("MemAvailable:"):
+        with open("/proc/meminfo", "rb", buffering=0) as facts:
+            for line in facts.read(512).splitlines():
+                if line.startswith(b"MemAvailable:"):
                     return float(line.split()[1]) / 1e3
     except OSError:
         pass
