@@ -175,6 +175,8 @@ class Pairs:
                     " pairs[rows], and the columns before building the Pairs."
                 )
             key = key[0]
+        if isinstance(key, slice):  # without a copy: nothing writes into the parts of pairs
+            return self._with(**{name: getattr(self, name)[key] for name in _BY_PAIR})
         rows = np.atleast_1d(np.arange(len(self))[key])
         return self._with(**{name: getattr(self, name)[rows] for name in _BY_PAIR})
 

@@ -57,6 +57,13 @@ def add_rows(pointers, indices, data, theta, start, stop, out):
             out[indices[entry]] += amount * data[entry]
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _rounded_pull(decision, low, high, below, above, step, centre):
+    point = centre - step * decision
+    theta = max(point + step * above, 0.0) + min(point + step * below, 0.0)
+    return min(max(theta, low), high)
+
+
 @njit(cache=True, nogil=True)
 def pass_rounded(decisions, pieces, width, centre, pull, curvature):
     """Pull and curvature of piecewise linear losses, rounded over a width about dual variables.
@@ -68,9 +75,7 @@ def pass_rounded(decisions, pieces, width, centre, pull, curvature):
     for i in range(len(decisions)):
         weight = max(high[i], -low[i])
         step = weight / width
-        point = centre[i] - step * decisions[i]
-        theta = max(point + step * above[i], 0.0) + min(point + step * below[i], 0.0)
-        theta = min(max(theta, low[i]), high[i])
+        theta = _rounded_pull(decisions[i], low[i], high[i], below[i], above[i], step, centre[i])
         pull[i], curvature[i] = theta, 0.0
         if weight > 0.0:
             size = abs(theta)
@@ -79,6 +84,19 @@ def pass_rounded(decisions, pieces, width, centre, pull, curvature):
                 curvature[i] = step
                 off = max(off, abs(theta - centre[i]) / weight)
     return width * off, width * price
+
+
+@njit(cache=True, nogil=True)
+def slope_of_rounded(decisions, change, length, pieces, width, centre):
+    """``sum_i pull_i change_i`` at ``decisions + length change``."""
+    low, high, below, above = pieces
+    total = 0.0
+    for i in range(len(decisions)):
+        step = max(high[i], -low[i]) / width
+        there = decisions[i] + length * change[i]
+        theta = _rounded_pull(there, low[i], high[i], below[i], above[i], step, centre[i])
+        total += change[i] * theta
+    return total
 
 
 @njit(cache=True, nogil=True)

@@ -247,8 +247,8 @@ class _Run:
         def slope(length: float) -> float:
             if length == 1.0:
                 return at_end
-            pull = self.losses.at(state.decisions + length * change, self.width).pull
-            return slow + length * fast - float(np.einsum("i,i->", pull, change))
+            pulled = self.losses.slope(state.decisions, change, length, self.width)
+            return slow + length * fast - pulled
 
         length = step_length(slope, at_start)
         self.state = whole if length == 1.0 else self._at(state.parameters + length * step)

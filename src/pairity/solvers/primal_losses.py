@@ -9,7 +9,7 @@ import numpy as np
 
 from pairity.losses.loss import Logistic, PiecewiseLinear, Vector
 from pairity.runtime.resources import run_in_ranges
-from pairity.solvers._primal_loops import pass_logistic, pass_rounded
+from pairity.solvers._primal_loops import pass_logistic, pass_rounded, slope_of_rounded
 
 #: Rows that one range of work covers.
 _ROWS_PER_RANGE = 100_000
@@ -51,3 +51,11 @@ class RowLosses:
 
         run_in_ranges(some, len(decisions), _ROWS_PER_RANGE)
         return Passed(pull, curvature)
+
+    def slope(self, decisions: Vector, change: Vector, length: float, width: float) -> float:
+        """``sum_i pull_i change_i`` at ``decisions + length change``."""
+        if self.is_rounded:
+            rounding = self._pieces, width, self.centre
+            return float(slope_of_rounded(decisions, change, length, *rounding))
+        pull = self.at(decisions + length * change, width).pull
+        return float(np.einsum("i,i->", pull, change))
