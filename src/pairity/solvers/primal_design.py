@@ -26,7 +26,7 @@ _ENTRIES_AT_A_TIME = 4_000_000
 #: together, and rows of one at least.
 _ROWS_PER_RANGE, _MOST_RANGES, _MOST_NUMBERS, _LEAST_ROWS = 100_000, 8, 32_000_000, 5000
 #: Rows from which on equal ones are looked for, and the share of distinct ones that makes it pay.
-_ROWS_TO_GROUP, _SHARE_TO_GROUP = 500, 0.5
+_ROWS_TO_GROUP, _SHARE_TO_GROUP = 1000, 0.5
 #: Rows of a sample that tells whether there are equal ones.
 _ROWS_TO_TRY = 4000
 #: What is added to a scaled matrix that rounding made indefinite, at first and at most.
