@@ -276,7 +276,8 @@ def fitted_kernel(kernel: Kernel, pairs: Pairs, parity: Parity | None, *, has_bi
 
 def _centring(pairs: Pairs) -> Scaling | None:
     """Shifts to mean 0, or None where all means are small beside their spreads."""
-    found = [moments(table) for table in (pairs.without_unused_objects().objects, pairs.symmetric)]
+    objects = pairs.without_unused_objects().objects
+    found = [moments(objects, are_distinct=pairs.has_distinct_features), moments(pairs.symmetric)]
     if not any((np.abs(mean) > _FAR * spread).any() for mean, spread in found):
         return None
     (mean, _), (even_mean, _) = found

@@ -23,7 +23,7 @@ _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1
 #: Pairs of a square, at least and at most.
 _FEWEST, _MOST = 64, 1024
 #: Pairs up to which object Gram matrices cost nothing, and up to which that of the pairs is held.
-_FEW, FEW_PAIRS = 500, 2500
+_FEW, FEW_PAIRS = 100, 2500
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
 

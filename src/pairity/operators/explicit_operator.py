@@ -145,9 +145,11 @@ class ExplicitOperator(PairOperator):
     def diagonal(self) -> Vector:
         """``K(left_i, right_i)`` for all i."""
         features = self.features
-        if features is None or not features.is_sparse:
+        if features is None:
             return super().diagonal()
         rows: Any = features.rows
+        if not features.is_sparse:
+            return np.einsum("ij,ij->i", rows, rows)
         squares = np.empty(len(self.left))
         row_squares(rows.indptr, rows.indices, rows.data, squares)
         return squares

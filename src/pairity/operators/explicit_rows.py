@@ -97,11 +97,27 @@ def tables_of(form: tuple[Block, ...], sides: tuple[Pairs, ...]) -> list[Tables]
 
 def explicit_form(kernel: Kernel, pairs: Pairs) -> tuple[Block, ...]:
     """Blocks of a kernel that has few features of such pairs, judged by one of them; else none."""
-    form = feature_form(kernel, pairs.n_symmetric, pairs.n_antisymmetric)
-    if not form or not len(pairs):
+    if not len(pairs):
         return ()
-    one = pairs[:1].without_unused_objects()
-    tables = tables_of(form, (one,))
+    objects, ids = pairs.objects, pairs.ids is not None
+    widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
+    key = kernel, *widths, sp.issparse(objects), ids
+    form = _forms.get(key)
+    if form is None:
+        if len(_forms) >= _MOST_FORMS:
+            _forms.clear()
+        form = _forms[key] = _judged(kernel, pairs[:1].without_unused_objects())
+    return form
+
+
+#: Forms that were derived before: kernels compare by their structure.
+_forms: dict[tuple[Any, ...], tuple[Block, ...]] = {}
+_MOST_FORMS = 256
+
+
+def _judged(kernel: Kernel, one: Pairs) -> tuple[Block, ...]:
+    form = feature_form(kernel, one.n_symmetric, one.n_antisymmetric)
+    tables = tables_of(form, (one,)) if form else None
     if tables is None:
         return ()
     dense = 0

@@ -169,6 +169,10 @@ def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range:
     """
     stop_if_abandoned()
     step = max(1, rows_per_range)
+    if n_rows <= step:
+        if n_rows:
+            task(0, n_rows)
+        return
     ranges = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
     threads = min(get_thread_count(), len(ranges))
     if threads <= 1 or getattr(_inside, "ranges", False):

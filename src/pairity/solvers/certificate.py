@@ -25,7 +25,7 @@ from pairity.solvers.problem import AnyProblem, SomeLoss
 _FINEST_GAP = 1e-5
 #: Kernel values that are recomputed in extended precision, at first and where rounding could matter;
 #: rows at least.
-_FIRST_ENTRIES, _PRECISE_ENTRIES, _LEAST_ROWS = 400, 300_000, 8
+_FIRST_ENTRIES, _PRECISE_ENTRIES, _LEAST_ROWS = 400, 300_000, 6
 #: Share of the tolerance up to which rounding does not matter.
 _NEGLIGIBLE = 1e-3
 

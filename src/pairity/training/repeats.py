@@ -58,6 +58,8 @@ def counted_once(data: TrainingData, loss: Loss) -> Once | None:
     if len(data) > _TRIED and not _some_repeat(data):
         return None
     order = _Ordered.of(data)
+    if not order.meet_again:
+        return None
     found = _distinct(order)
     if found is None:
         return None
@@ -101,6 +103,14 @@ class _Ordered:
         """The objects in that order."""
         first, second = self.pairs.first, self.pairs.second
         return np.where(self.turned, second, first), np.where(self.turned, first, second)
+
+    @property
+    def meet_again(self) -> bool:
+        """Whether two objects meet more than once in the mean, as far as that is soon told."""
+        first, second = self.ends
+        n = len(first)
+        few = n <= _TRIED
+        return not few or len(np.unique(first * self.pairs.n_objects + second)) <= _SHARE * n
 
     @property
     def table(self) -> NDArray[np.float64]:
