@@ -186,8 +186,8 @@ def test_equal_rows_are_grouped_and_spread_back():
 
     rng = np.random.default_rng(0)
     distinct = rng.normal(size=(10, 4))
-    chosen, signs = rng.integers(0, 10, 1200), rng.choice([-1.0, 1.0], 1200)
-    weights = rng.uniform(0.5, 2.0, 1200)
+    chosen, signs = rng.integers(0, 10, 12_000), rng.choice([-1.0, 1.0], 12_000)
+    weights = rng.uniform(0.5, 2.0, 12_000)
     together = grouped(
         signs[:, np.newaxis] * distinct[chosen], hinge(signs, weights), with_signs=True
     )
@@ -195,7 +195,7 @@ def test_equal_rows_are_grouped_and_spread_back():
     assert together.loss.weights.sum() == pytest.approx(weights.sum())
     spread = together.spread(together.loss.weights)
     np.testing.assert_allclose(np.abs(spread), weights)
-    assert grouped(rng.normal(size=(1200, 4)), hinge(signs, weights), with_signs=True) is None
+    assert grouped(rng.normal(size=(12_000, 4)), hinge(signs, weights), with_signs=True) is None
 
 
 @pytest.mark.parametrize("n_pairs", [20, 741])

@@ -131,10 +131,14 @@ class ExplicitOperator(PairOperator):
             return total
         every = len(used) == len(vector)
         columns, weights = (self.right, vector) if every else (self.right[used], vector[used])
-        tables = tables_of(self._form, tuple(map(_with_lifted_objects, (self.left[rows], columns))))
+        together = every and self.right is self.left
+        sides = (columns,) if together else (columns, self.left[rows])
+        tables = tables_of(self._form, tuple(map(_with_lifted_objects, sides)))
         assert tables is not None
-        left, right = tables
-        side = Tables(_with_lifted_groups(left.pairs), left.objects)
+        right, left = tables[0], tables[-1]
+        side = Tables(
+            _with_lifted_groups(left.pairs[rows] if together else left.pairs), left.objects
+        )
         for block in self._form:
             sums = reduce_words_precisely(block, right, weights)
             if sums is None:

@@ -109,3 +109,14 @@ def pass_logistic(decisions, targets, weights, pull, curvature):
         wrong = small * sure if margin > 0.0 else sure
         pull[i] = weights[i] * targets[i] * wrong
         curvature[i] = weights[i] * small * sure * sure
+
+
+@njit(cache=True, nogil=True)
+def worst_logistic(decisions, moved, targets, weights, pull):
+    """Largest difference of a share ``|pull| / weight`` and the probability at ``decisions - moved``."""
+    worst = 0.0
+    for i in range(len(decisions)):
+        if weights[i] > 0.0:
+            wrong = 1.0 / (1.0 + math.exp(targets[i] * (decisions[i] - moved[i])))
+            worst = max(worst, abs(wrong - abs(pull[i]) / weights[i]))
+    return worst

@@ -63,7 +63,7 @@ def solve_primal(
     rows, loss = features.rows, problem.loss
     if together is not None:
         rows, loss = together.rows, together.loss
-        start = None if start is None else together.gathered(start)
+        start = together.gathered(start)
     run = _Run(problem, Design(rows, problem.has_bias), loss, options, together)
     reason = run.iterate(start)
     return Solution(run.theta(run.best), run.n_iter, reason == REACHED, reason)
@@ -193,7 +193,7 @@ class _Run:
         if self.is_rounded:
             error = float(np.abs(moved).max(initial=0.0))
         else:
-            error = float(self.loss.violation(state.passed.pull, state.decisions - moved))
+            error = self.losses.violation(state.passed.pull, state.decisions, moved)
         if self.design.has_bias:
             surplus = abs(float(state.gradient[-1]))
             if surplus > _BALANCED * float(np.abs(state.passed.pull).sum()):

@@ -14,7 +14,8 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pairity.losses.loss import Vector
-from pairity.pairs.arrays import Places, batches, distinct_rows, sums_at
+from pairity.pairs.arrays import batches, distinct_rows, sums_at
+from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.runtime.resources import run_in_ranges
 from pairity.solvers._primal_loops import add_outer_products, add_rows, add_squares, times_rows
 
@@ -26,7 +27,7 @@ _ENTRIES_AT_A_TIME = 4_000_000
 #: together, and rows of one at least.
 _ROWS_PER_RANGE, _MOST_RANGES, _MOST_NUMBERS, _LEAST_ROWS = 100_000, 8, 32_000_000, 5000
 #: Rows from which on equal ones are looked for, and the share of distinct ones that makes it pay.
-_ROWS_TO_GROUP, _SHARE_TO_GROUP = 1000, 0.5
+_ROWS_TO_GROUP, _SHARE_TO_GROUP = 10_000, 0.5
 #: Rows of a sample that tells whether there are equal ones.
 _ROWS_TO_TRY = 4000
 #: What is added to a scaled matrix that rounding made indefinite, at first and at most.
@@ -192,22 +193,11 @@ def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[V
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class Grouped(Repeats):
     """Each distinct row once: ``z_i = signs_i z[inverse_i]``, with losses of summed weights."""
 
     rows: Any
     loss: Any
-    inverse: Places
-    signs: Vector
-    shares: Vector  # of each row in the weight of its group
-
-    def spread(self, theta: Vector) -> Vector:
-        """Dual variables of all rows, in proportion to their weights."""
-        return self.signs * self.shares * theta[self.inverse]
-
-    def gathered(self, theta: Vector) -> Vector:
-        """Dual variables of the groups."""
-        return sums_at(self.inverse, self.signs * theta, self.rows.shape[0])
 
 
 def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
@@ -236,17 +226,11 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
     of_groups = turned.take(chosen).times(total / weights[chosen])
     kept = rows[chosen] * signs[chosen, np.newaxis] if with_signs else rows[chosen]
     kept = sp.csr_array(kept) if sp.issparse(rows) else kept
-    return Grouped(kept, of_groups, inverse, signs, weights / total[inverse])
+    return Grouped(inverse, signs, weights / total[inverse], len(chosen), kept, of_groups)
 
 
 def _many_are_equal(keys: Vector) -> bool:
-    """Whether few enough are distinct, judged by some of them.
-
-    Of s keys in G groups of equal size about ``s^2 / 2G`` meet one that was there before.
-    """
+    """Whether few enough are distinct, judged by some of them."""
     n, tried = len(keys), min(len(keys), _ROWS_TO_TRY)
     some = np.sort(keys[np.linspace(0, n - 1, tried).astype(np.intp)])
-    n_distinct = 1 + np.count_nonzero(np.diff(some))
-    if n == tried:
-        return bool(n_distinct <= _SHARE_TO_GROUP * n)
-    return bool(tried**2 / (2.0 * (tried - n_distinct) + 1.0) <= _SHARE_TO_GROUP * n)
+    return few_are_distinct(1 + np.count_nonzero(np.diff(some)), tried, n, _SHARE_TO_GROUP)

@@ -9,7 +9,12 @@ import numpy as np
 
 from pairity.losses.loss import Logistic, PiecewiseLinear, Vector
 from pairity.runtime.resources import run_in_ranges
-from pairity.solvers._primal_loops import pass_logistic, pass_rounded, slope_of_rounded
+from pairity.solvers._primal_loops import (
+    pass_logistic,
+    pass_rounded,
+    slope_of_rounded,
+    worst_logistic,
+)
 
 #: Rows that one range of work covers.
 _ROWS_PER_RANGE = 100_000
@@ -51,6 +56,13 @@ class RowLosses:
 
         run_in_ranges(some, len(decisions), _ROWS_PER_RANGE)
         return Passed(pull, curvature)
+
+    def violation(self, pull: Vector, decisions: Vector, moved: Vector) -> float:
+        """How far dual variables of smooth losses are from resting at ``decisions - moved``."""
+        if not isinstance(self.loss, Logistic):
+            return float(self.loss.violation(pull, decisions - moved))
+        given = self.loss.targets, self.loss.weights, pull
+        return float(worst_logistic(decisions, moved, *given))
 
     def slope(self, decisions: Vector, change: Vector, length: float, width: float) -> float:
         """``sum_i pull_i change_i`` at ``decisions + length change``."""

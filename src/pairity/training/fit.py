@@ -38,9 +38,9 @@ from pairity.solvers.problem import (
     TrainingSet,
     settled,
 )
+from pairity.training.counted_once import Once, counted_once
 from pairity.training.model import Model, PairModel
 from pairity.training.read import TrainingData
-from pairity.training.repeats import Once, counted_once
 
 #: How often the tolerance is lowered where the duality gap is still wide.
 _MOST_REFINEMENTS = 4

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from pairity.losses.loss import Loss, Vector
 from pairity.pairs.arrays import Places, distinct_rows, sums_at
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Orientation, Parity
+from pairity.pairs.parity import Orientation, Parity, unordered_keys
+from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.training.read import TrainingData
 
 #: Rows from which on repeated ones are looked for, the share of distinct ones that makes it pay, and
@@ -26,41 +27,22 @@ _CELLS_PER_ROW = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Once:
-    """Each distinct observation once: ``theta_i = factors_i theta[inverse_i]``."""
+class Once(Repeats):
+    """Each distinct observation once, with the weight of all of them."""
 
     data: TrainingData
     loss: Any
-    inverse: Places
-    signs: Vector
-    shares: Vector  # of each row in the weight of its group
-
-    def spread(self, theta: Vector) -> Vector:
-        """Dual variables of all rows, in proportion to their weights; on I those of both halves."""
-        halves = np.split(theta, len(theta) // len(self.data))
-        return np.concatenate([self.signs * self.shares * half[self.inverse] for half in halves])
-
-    def gathered(self, theta: Vector | None) -> Vector | None:
-        """Dual variables of the groups from those of all rows."""
-        if theta is None:
-            return None
-        halves = np.split(theta, len(theta) // len(self.inverse))
-        size = len(self.data)
-        return np.concatenate([sums_at(self.inverse, self.signs * half, size) for half in halves])
 
 
 def counted_once(data: TrainingData, loss: Loss) -> Once | None:
     """Observations that repeat others together; None where they are few."""
     this: Any = loss
     countable = hasattr(this, "per_weight") and data.unlabelled is None
-    if len(data) < _ROWS_TO_COUNT or not countable or not (this.weights > 0.0).all():
+    if len(data) < _ROWS_TO_COUNT or not countable or not _meet_again(data.pairs):
         return None
-    if len(data) > _TRIED and not _some_repeat(data):
+    if not (this.weights > 0.0).all():
         return None
-    order = _Ordered.of(data)
-    if not order.meet_again:
-        return None
-    found = _distinct(order)
+    found = _distinct(order := _Ordered.of(data), data)
     if found is None:
         return None
     signs, turned = order.signs, order.turned
@@ -78,7 +60,8 @@ def counted_once(data: TrainingData, loss: Loss) -> Once | None:
     )
     grouped = replace(data, pairs=pairs, targets=targets, weights=weights, rows=data.rows[chosen])
     weighted = of_groups.times(total / this.weights[chosen])
-    return Once(grouped, weighted, inverse, signs, this.weights / total[inverse])
+    shares = this.weights / total[inverse]
+    return Once(inverse, signs, shares, len(chosen), grouped, weighted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,31 +88,34 @@ class _Ordered:
         return np.where(self.turned, second, first), np.where(self.turned, first, second)
 
     @property
-    def meet_again(self) -> bool:
-        """Whether two objects meet more than once in the mean, as far as that is soon told."""
-        first, second = self.ends
-        n = len(first)
-        few = n <= _TRIED
-        return not few or len(np.unique(first * self.pairs.n_objects + second)) <= _SHARE * n
-
-    @property
     def table(self) -> NDArray[np.float64]:
         """What two rows have in common that are the same observation."""
         odd = np.where(self.turned, -1.0, 1.0)[:, np.newaxis] * self.pairs.antisymmetric
         return np.column_stack([*self.ends, self.targets, self.pairs.symmetric, odd])
 
 
-def _distinct(order: _Ordered) -> tuple[Places, Places] | None:
+def _distinct(order: _Ordered, data: TrainingData) -> tuple[Places, Places] | None:
     """One row of each group, and the group of each row; in an order that content alone decides."""
     pairs, n_cells = order.pairs, 2 * order.pairs.n_objects**2
+    first, second = order.ends
+    cells = first * pairs.n_objects + second
     grouped = pairs.n_symmetric or pairs.n_antisymmetric
     few_cells = n_cells <= _CELLS_PER_ROW * max(len(pairs), 1000)
     if not grouped and few_cells and (np.abs(order.targets) == 1.0).all():
-        first, second = order.ends
-        return _counted((first * pairs.n_objects + second) * 2 + (order.targets > 0.0), n_cells)
+        return _counted(2 * cells + (order.targets > 0.0), n_cells)
+    if len(pairs) > _TRIED and not _some_repeat(data):
+        return None
     distinct = distinct_rows(order.table)
     few = len(distinct.representative) <= _SHARE * len(pairs)
     return (distinct.representative, distinct.inverse) if few else None
+
+
+def _meet_again(pairs: Pairs) -> bool:
+    """Whether two objects meet twice in the mean; not told of many pairs."""
+    if len(pairs) > _TRIED:
+        return True
+    keys = unordered_keys(pairs.first, pairs.second, pairs.n_objects)
+    return len(np.unique(keys)) <= _SHARE * len(pairs)
 
 
 def _counted(cells: Places, n_cells: int) -> tuple[Places, Places] | None:
@@ -147,12 +133,8 @@ def _counted(cells: Places, n_cells: int) -> tuple[Places, Places] | None:
 
 
 def _some_repeat(data: TrainingData) -> bool:
-    """Whether few enough rows are distinct, judged by some of them.
-
-    Of s rows in G groups of equal size about ``s^2 / 2G`` meet one that was there before.
-    """
-    n = len(data)
-    rows = np.linspace(0, n - 1, _TRIED).astype(np.intp)
+    """Whether few enough rows are distinct, judged by some of them."""
+    rows = np.linspace(0, len(data) - 1, _TRIED).astype(np.intp)
     some = replace(data, pairs=data.pairs[rows], targets=data.targets[rows])
     n_distinct = len(distinct_rows(_Ordered.of(some).table).representative)
-    return bool(_TRIED**2 / (2.0 * (_TRIED - n_distinct) + 1.0) <= _SHARE * n)
+    return few_are_distinct(n_distinct, _TRIED, len(data), _SHARE)

@@ -7,8 +7,8 @@ from pairity import PairLogistic, Pairs, PairSVC, PairSVR
 from pairity.kernels import Additive, Gaussian, Identity, Linear
 from pairity.losses import hinge
 from pairity.pairs.parity import SYMMETRIES
+from pairity.training.counted_once import counted_once
 from pairity.training.read import TrainingData
-from pairity.training.repeats import counted_once
 
 MODELS = {"hinge": (PairSVC, "chunking"), "logistic": (PairLogistic, "newton")}
 KERNELS = [Identity(), Gaussian(1.5), Additive(Gaussian(1.5)) + 0.2 * Linear()]
