@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import report, suite, votes
+from benchmarks import everyday, report, suite, votes
 from benchmarks.measure import machine
 
 PARTS = {
     "small": lambda full: suite.small(),
+    "everyday": everyday.everyday,
     "votes": votes.leaderboards,
     "sparse": lambda full: suite.sparse(),
     "shapes": suite.shapes,

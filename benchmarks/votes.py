@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,13 +49,21 @@ class Leaderboard:
         maker = PairLogistic if self.loss == "logistic" else PairSVC
         return maker("antisymmetric", kernel=Identity(), C=1.0).fit(pairs, labels)
 
-    def theirs(self, pairs: Pairs, labels: np.ndarray) -> Any:
-        """The same problem on the sparse design, whose making counts."""
+    def peers(self) -> dict[str, Callable[[Pairs, np.ndarray], Any]]:
+        """The same problem on the sparse design, whose making counts, with each solver that suits."""
         if self.loss == "logistic":
-            model = LogisticRegression(C=1.0, fit_intercept=False, max_iter=1000)
+            options = {"C": 1.0, "fit_intercept": False, "max_iter": 1000}
+            models = {
+                f"LogisticRegression, {solver}": LogisticRegression(solver=solver, **options)
+                for solver in ("lbfgs", "newton-cg", "liblinear")
+            }
         else:
-            model = LinearSVC(C=1.0, loss="hinge", dual=True, fit_intercept=False, max_iter=1000)
-        return model.fit(design(pairs), labels)
+            hinge = LinearSVC(C=1.0, loss="hinge", dual=True, fit_intercept=False, max_iter=1000)
+            models = {"LinearSVC": hinge}
+        return {
+            name: lambda pairs, labels, model=model: model.fit(design(pairs), labels)
+            for name, model in models.items()
+        }
 
 
 def design(pairs: Pairs) -> sp.csr_matrix:
@@ -80,7 +89,7 @@ def leaderboards(full: bool) -> list[dict]:
 
 def _measured(board: Leaderboard, repetitions: int = 5) -> list[dict]:
     pairs, labels = board.data()
-    calls = {"pairity": board.ours, "scikit-learn, sparse design": board.theirs}
+    calls = {"pairity": board.ours, **board.peers()}
     least = dict.fromkeys(calls, np.inf)
     repetitions = 1 if board.loss == "hinge" else repetitions
     for _ in range(repetitions):

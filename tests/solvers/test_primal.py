@@ -186,8 +186,8 @@ def test_equal_rows_are_grouped_and_spread_back():
 
     rng = np.random.default_rng(0)
     distinct = rng.normal(size=(10, 4))
-    chosen, signs = rng.integers(0, 10, 900), rng.choice([-1.0, 1.0], 900)
-    weights = rng.uniform(0.5, 2.0, 900)
+    chosen, signs = rng.integers(0, 10, 12_000), rng.choice([-1.0, 1.0], 12_000)
+    weights = rng.uniform(0.5, 2.0, 12_000)
     together = grouped(
         signs[:, np.newaxis] * distinct[chosen], hinge(signs, weights), with_signs=True
     )
@@ -195,7 +195,7 @@ def test_equal_rows_are_grouped_and_spread_back():
     assert together.loss.weights.sum() == pytest.approx(weights.sum())
     spread = together.spread(together.loss.weights)
     np.testing.assert_allclose(np.abs(spread), weights)
-    assert grouped(rng.normal(size=(900, 4)), hinge(signs, weights), with_signs=True) is None
+    assert grouped(rng.normal(size=(12_000, 4)), hinge(signs, weights), with_signs=True) is None
 
 
 @pytest.mark.parametrize("n_pairs", [20, 741])
@@ -216,6 +216,40 @@ def test_columns_of_any_scale(loss, n_pairs):
     assert model.certificate_.holds
     assert model.n_iter_ < 400
     assert np.mean(np.sign(model._decide(pairs)) == np.sign(values)) >= 0.95
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Additive(Linear()), Gaussian(1e3), Polynomial(2)])
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+def test_ill_scaled_features_are_certified_or_said_to_be_lost(loss, kernel):
+    """From 1e-3 to 1e6 in one table, far from 0: a certificate, or one sentence what to do."""
+    rng = np.random.default_rng(6)
+    objects = (rng.normal(size=(60, 10)) + 3.0) * 10.0 ** np.linspace(-3, 6, 10)
+    first, second = np.triu_indices(60, 1)
+    rows = rng.permutation(len(first))[:700]
+    pairs = Pairs(objects, first[rows], second[rows])
+    labels = np.sign(
+        (objects[first[rows]] - objects[second[rows]]) @ 10.0 ** -np.linspace(-3, 6, 10)
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = MODELS[loss][0]("antisymmetric", kernel=kernel).fit(pairs, labels)
+    assert model.n_iter_ < 500_000
+    assert model.certificate_.holds or any("standardise" in str(one.message) for one in caught)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_some_of_very_many_rows_are_solved_for_first(loss, monkeypatch):
+    """A start from a sample: the same optimum, in fewer steps on all rows."""
+    from pairity.solvers import primal
+
+    pairs, values = data(3000)
+    options = {"symmetry": "antisymmetric", "kernel": Linear(), "solver": "primal"}
+    few = fitted(loss, pairs=pairs, values=values, **options)
+    monkeypatch.setattr(primal, "_MANY_ROWS", 1000)
+    many = fitted(loss, pairs=pairs, values=values, **options)
+    assert many.certificate_.holds
+    assert many.n_iter_ <= few.n_iter_
+    np.testing.assert_allclose(many._decide(pairs), few._decide(pairs), atol=1e-5)
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])

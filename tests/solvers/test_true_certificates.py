@@ -163,6 +163,29 @@ def test_a_solver_that_works_with_other_numbers_is_found_out(monkeypatch):
     assert not certificate.holds
 
 
+def test_rounding_in_some_rows_has_all_of_them_recomputed(monkeypatch):
+    """Few decisions are recomputed; where they are off by more than nothing, all are."""
+    problem = small_problem(n=60)
+    theta = settled(problem, np.where(problem.loss.above > 0, 0.1, -0.1))
+    asked = []
+    exact, precise = problem.operator.product, problem.operator.precise_product
+
+    def watched(rows, vector):
+        asked.append(len(rows))
+        return precise(rows, vector)
+
+    monkeypatch.setattr(problem.operator, "precise_product", watched)
+    assert certify(problem, theta, 1e-3).rounding < 1e-12
+    assert len(asked) == 1
+    assert asked[0] < 60
+    monkeypatch.setattr(problem.operator, "product", lambda vector: exact(vector) + 1e-5)
+    shifted = certify(problem, theta, 1e-3)
+    assert asked[-1] == 60
+    assert shifted.rounding == pytest.approx(1e-5, rel=1e-6)
+    monkeypatch.setattr(problem.operator, "product", exact)
+    assert shifted.primal == pytest.approx(certify(problem, theta, 1e-3).primal, rel=1e-12)
+
+
 @pytest.mark.parametrize("symmetry", BOTH)
 def test_what_is_not_finite_never_holds(symmetry, monkeypatch):
     problem = small_problem(symmetry)

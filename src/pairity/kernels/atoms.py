@@ -13,9 +13,9 @@ swaps, and fast rows and products are compiled from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar
 
@@ -45,14 +45,31 @@ _MOST_SYMBOLS = 150_000
 _PER_SUM = 10
 
 
-@dataclass(frozen=True)
 class Edges:
-    """One object kernel on the four edges between (a, b) and (c, d)."""
+    """One object kernel on the four edges between (a, b) and (c, d), each made when asked for."""
 
-    ac: Any
-    ad: Any
-    bc: Any
-    bd: Any
+    def __init__(self, values: Callable[[int, int], Any]) -> None:
+        self._values = values  # of an end of the left pair and one of the right pair
+
+    @cached_property
+    def ac(self) -> Any:
+        """Of the two first objects."""
+        return self._values(0, 0)
+
+    @cached_property
+    def ad(self) -> Any:
+        """Of the first object of the left pair and the second one of the right pair."""
+        return self._values(0, 1)
+
+    @cached_property
+    def bc(self) -> Any:
+        """Of the second object of the left pair and the first one of the right pair."""
+        return self._values(1, 0)
+
+    @cached_property
+    def bd(self) -> Any:
+        """Of the two second objects."""
+        return self._values(1, 1)
 
 
 @dataclass(frozen=True)
@@ -121,9 +138,9 @@ class BlockAtoms(NumericAtoms):
     def objects(self, kernel: Kernel) -> Edges:
         """Entries of the object Gram matrix, gathered for the four edges."""
         gram = self.grams[kernel]
-        rows = gram[self.left.first], gram[self.left.second]
-        columns = self.right.first, self.right.second
-        return Edges(*(row.take(column, axis=1) for row, column in product(rows, columns)))
+        ends, columns = (self.left.first, self.left.second), (self.right.first, self.right.second)
+        rows = cache(lambda left: gram[ends[left]])
+        return Edges(lambda left, right: rows(left).take(columns[right], axis=1))
 
 
 @dataclass(frozen=True)
@@ -139,8 +156,9 @@ class PairedAtoms(NumericAtoms):
 
     def objects(self, kernel: Kernel) -> Edges:
         """Kernel values computed from the features of the ends."""
-        edges = product(_ends(self.left), _ends(self.right))
-        return Edges(*(kernel.paired_objects(x, z) for x, z in edges))
+        rows = _ends(self.left)
+        columns = rows if self.right is self.left else _ends(self.right)
+        return Edges(lambda left, right: kernel.paired_objects(rows[left], columns[right]))
 
 
 def _ends(pairs: Pairs) -> list[NamedObjects]:
@@ -301,10 +319,13 @@ class SymbolicAtoms:
 
     def objects(self, kernel: Kernel) -> Edges:
         """Monomials of one edge each, renamed by the swaps: ac <-> bc, ad <-> bd; ac <-> ad, ..."""
-        same, renamed = _one_of_equals(kernel), 2 * self.left_swapped + self.right_swapped
-        edges = (tuple((same,) if one == edge else () for one in range(4)) for edge in range(4))
-        alone = [Expansion({Monomial(kernels): 1.0}) for kernels in edges]
-        return Edges(*(alone[edge ^ renamed] for edge in range(4)))
+        same = _one_of_equals(kernel)
+
+        def alone(left: int, right: int) -> Expansion:
+            edge = 2 * (left ^ self.left_swapped) + (right ^ self.right_swapped)
+            return Expansion({Monomial(tuple((same,) if e == edge else () for e in range(4))): 1.0})
+
+        return Edges(alone)
 
     def symmetric(self, kernel: Kernel) -> Expansion:
         """A factor that no swap changes."""

@@ -22,8 +22,9 @@ from pairity.pairs.parity import Parity, impose
 LAW_TOLERANCE = 1e-9
 #: Pairs on which the laws of a user's kernel are measured before a fit.
 _SAMPLE = 48
-#: Pairs on which the size of kernel values is looked at first.
-_VALUE_SAMPLE = 1000
+#: Pairs on which the size of kernel values is looked at, and those on which a kernel that is not
+#: zero shows it.
+_VALUE_SAMPLE, _FEW = 200, 32
 #: Kernel values beyond this overflow in products with weights; below the inverse they are lost.
 _LARGEST_VALUE, _SMALLEST_VALUE = 1e100, 1e-100
 #: What is left of a projection, relative to the kernel, when rounding is all there is.
@@ -259,7 +260,7 @@ def _largest_feature(pairs: Pairs) -> float:
 
 def is_zero_on(projection: Kernel, kernel: Kernel, pairs: Pairs) -> bool:
     """Whether the projection of a kernel is zero on these pairs, up to rounding."""
-    for part in (spread_sample(pairs, _VALUE_SAMPLE), pairs):
+    for part in (spread_sample(pairs, _FEW), pairs):
         left, size = (np.abs(k.diagonal(part)).max(initial=0.0) for k in (projection, kernel))
         if left > max(_SMALLEST_VALUE, _ROUNDING * size):
             return False

@@ -149,11 +149,11 @@ def median_of_pairs(pairs: Pairs) -> float:
     return float(np.sqrt(total)) if total > 0.0 else 1.0
 
 
-def moments(table: Features) -> tuple[Vector, Vector]:
+def moments(table: Features, *, are_distinct: bool = False) -> tuple[Vector, Vector]:
     """Mean and spread of the columns over distinct rows."""
     if not table.shape[0] or not table.shape[1]:
         return np.zeros(table.shape[1]), np.ones(table.shape[1])
-    rows = table[distinct_rows(table).representative]
+    rows = table if are_distinct else table[distinct_rows(table).representative]
     if not sp.issparse(rows):
         return rows.mean(axis=0), rows.std(axis=0)
     sparse = sp.csr_array(rows)

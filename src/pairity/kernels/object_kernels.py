@@ -280,7 +280,9 @@ class Identity(_ObjectKernel):
 
     def paired(self, left: Features, right: Features) -> Matrix:
         """1.0 where the two rows are equal."""
-        return np.equal(*_codes(left, right)).astype(np.float64)
+        if sp.issparse(left) or sp.issparse(right):
+            return np.equal(*_codes(left, right)).astype(np.float64)
+        return (left == right).all(axis=1).astype(np.float64)
 
     def on_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
         """1.0 where ids are equal, or rows without ids."""

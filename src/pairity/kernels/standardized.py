@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable as Function
 from dataclasses import dataclass, replace
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import starmap
 from operator import mul
 from typing import Any, ClassVar, Self
@@ -276,7 +276,8 @@ def fitted_kernel(kernel: Kernel, pairs: Pairs, parity: Parity | None, *, has_bi
 
 def _centring(pairs: Pairs) -> Scaling | None:
     """Shifts to mean 0, or None where all means are small beside their spreads."""
-    found = [moments(table) for table in (pairs.without_unused_objects().objects, pairs.symmetric)]
+    objects = pairs.without_unused_objects().objects
+    found = [moments(objects, are_distinct=pairs.has_distinct_features), moments(pairs.symmetric)]
     if not any((np.abs(mean) > _FAR * spread).any() for mean, spread in found):
         return None
     (mean, _), (even_mean, _) = found
@@ -291,9 +292,16 @@ def ignores_the_mean(
 
     With a bias the kernel may change by a function of the left and one of the right pair.
     """
+    return _ignores_the_mean(kernel, pairs.n_symmetric, pairs.n_antisymmetric, parity, has_bias)
+
+
+@lru_cache(maxsize=256)
+def _ignores_the_mean(
+    kernel: Kernel, n_symmetric: int, n_antisymmetric: int, parity: Parity | None, has_bias: bool
+) -> bool:
     part = kernel if parity is None else projected(kernel, parity)
     try:
-        terms = expand(part, pairs.n_symmetric, pairs.n_antisymmetric).terms
+        terms = expand(part, n_symmetric, n_antisymmetric).terms
     except KernelError:  # standardised, or no kernel of these pairs: not for us to say
         return False
     effects = {_effect_on(symbol) for monomial in terms for symbol, _ in _symbols(monomial)}

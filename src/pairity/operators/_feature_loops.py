@@ -45,3 +45,44 @@ def combine_ends(
                     out_data[place] = weights[end] * data[entry]
                     place += 1
         out_pointers[row + 1] = place
+
+
+@njit(cache=True, nogil=True)
+def row_squares(pointers, indices, data, out):
+    """``|z_i|^2`` of sparse rows, which may name a column more than once."""
+    for row in range(len(out)):
+        total = 0.0
+        for one in range(pointers[row], pointers[row + 1]):
+            total += data[one] * data[one]
+            for two in range(pointers[row], one):
+                if indices[two] == indices[one]:
+                    total += 2.0 * data[one] * data[two]
+        out[row] = total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _halves(value):
+    """A number as the sum of two of half as many bits (Veltkamp): their products are exact."""
+    large = 134217729.0 * value
+    upper = large - (large - value)
+    return upper, value - upper
+
+
+@njit(cache=True, nogil=True)
+def add_products_precisely(places, left, right, upper, lower):
+    """``sum_i left_i right_i`` at each place as unevaluated sums ``upper + lower`` of two doubles.
+
+    Products and sums are free of rounding (Dekker, Knuth); that of ``lower`` is of the second order.
+    """
+    for i in range(len(places)):
+        place = places[i]
+        product = left[i] * right[i]
+        one, two = _halves(left[i])
+        three, four = _halves(right[i])
+        rest = ((one * three - product) + one * four + two * three) + two * four
+        old = upper[place]
+        total = old + product
+        added = total - old
+        rest += (old - (total - added)) + (product - added)
+        upper[place] = total
+        lower[place] += rest

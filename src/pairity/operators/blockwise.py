@@ -22,8 +22,8 @@ from pairity.runtime.resources import Budget
 _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1
 #: Pairs of a square, at least and at most.
 _FEWEST, _MOST = 64, 1024
-#: Pairs up to which object Gram matrices cost nothing.
-_FEW = 500
+#: Pairs up to which object Gram matrices cost nothing, and up to which that of the pairs is held.
+_FEW, FEW_PAIRS = 100, 2500
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
 
@@ -55,9 +55,9 @@ def operator_within(
     operator = operator_of(kernel, left, right)
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
-    if fits and not _objects_are_rare(left, right) and not operator.evaluates_group_kernels:
-        return operator
-    terms = exponentials(kernel, left, left if right is None else right)
+    terms = None
+    if not (fits and _goes_through_objects(operator, left, right)):
+        terms = exponentials(kernel, left, left if right is None else right)
     if terms is not None:
         return Tiles(kernel, left, terms, right)
     if fits:
@@ -71,6 +71,16 @@ def operator_within(
             " Gram matrix: kernel=Nystroem(kernel, 256)",
         )
     return Blockwise(kernel, left, budget, right)
+
+
+def _goes_through_objects(operator: PairOperator, left: Pairs, right: Pairs | None) -> bool:
+    """Whether Gram matrices of objects are worth it: few pairs with group features need none."""
+    if operator.features is not None:
+        return True
+    grouped = left.n_symmetric or left.n_antisymmetric
+    if (grouped and len(left) <= FEW_PAIRS) or _objects_are_rare(left, right):
+        return False
+    return not operator.evaluates_group_kernels
 
 
 def _objects_are_rare(left: Pairs, right: Pairs | None) -> bool:

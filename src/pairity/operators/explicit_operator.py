@@ -10,11 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
+from pairity.operators._feature_loops import row_squares
 from pairity.operators.explicit_rows import (
     ExplicitFeatures,
     Tables,
     expand_words,
     reduce_words,
+    reduce_words_precisely,
     tables_of,
 )
 from pairity.operators.operator import Rows
@@ -81,6 +83,11 @@ class ExplicitOperator(PairOperator):
         return False if self._is_large else super().is_costly
 
     @property
+    def evaluates_group_kernels(self) -> bool:
+        """Never: they have features."""
+        return False
+
+    @property
     def object_megabytes(self) -> float:
         """What products through objects take, or features of the pairs."""
         if self._is_large:
@@ -126,28 +133,46 @@ class ExplicitOperator(PairOperator):
         if not self._is_simple:
             return super().precise_product(rows, vector)
         used = np.flatnonzero(vector)
-        sides = tuple(map(_with_lifted_objects, (self.left[rows], self.right[used])))
-        tables = tables_of(self._form, sides)
+        total = np.zeros(len(rows), np.longdouble)
+        if not len(used):
+            return total
+        every = len(used) == len(vector)
+        columns, weights = (self.right, vector) if every else (self.right[used], vector[used])
+        together = every and self.right is self.left
+        sides = (columns,) if together else (columns, self.left[rows])
+        tables = tables_of(self._form, tuple(map(_with_lifted_objects, sides)))
         assert tables is not None
-        left, right = tables
-        weights, total = vector[used].astype(np.longdouble), np.zeros(len(rows), np.longdouble)
+        right, left = tables[0], tables[-1]
+        side = Tables(
+            _with_lifted_groups(left.pairs[rows] if together else left.pairs), left.objects
+        )
         for block in self._form:
-            sums: Any = 0.0
-            for part in batches(len(used), _PRECISE_AT_A_TIME):
-                some = Tables(_with_lifted_groups(right.pairs[part]), right.objects)
-                sums = sums + reduce_words(block, some, weights[part])
-            side = Tables(_with_lifted_groups(left.pairs), left.objects)
-            if len(used):
-                total += expand_words(block, side, block.weights.astype(np.longdouble) @ sums)
+            sums = reduce_words_precisely(block, right, weights)
+            if sums is None:
+                sums = _reduced_in_parts(block, right, weights)
+            total += expand_words(block, side, block.weights.astype(np.longdouble) @ sums)
         return total
 
     def diagonal(self) -> Vector:
         """``K(left_i, right_i)`` for all i."""
         features = self.features
-        if features is None or not features.is_sparse:
+        if features is None:
             return super().diagonal()
         rows: Any = features.rows
-        return np.asarray(rows.power(2).sum(axis=1)).ravel()
+        if not features.is_sparse:
+            return np.einsum("ij,ij->i", rows, rows)
+        squares = np.empty(len(self.left))
+        row_squares(rows.indptr, rows.indices, rows.data, squares)
+        return squares
+
+
+def _reduced_in_parts(block: Block, tables: Tables, vector: Vector) -> Any:
+    """``T_u' vector`` for all words, with pairs in extended precision, some at a time."""
+    total: Any = 0.0
+    for part in batches(len(vector), _PRECISE_AT_A_TIME):
+        some = Tables(_with_lifted_groups(tables.pairs[part]), tables.objects)
+        total = total + reduce_words(block, some, vector[part].astype(np.longdouble))
+    return total
 
 
 def _with_lifted_objects(pairs: Pairs) -> Pairs:

@@ -16,7 +16,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel, NamedObjects
-from pairity.operators._feature_loops import combine_ends, copy_dense_rows, copy_sparse_rows
+from pairity.operators._feature_loops import (
+    add_products_precisely,
+    combine_ends,
+    copy_dense_rows,
+    copy_sparse_rows,
+)
 from pairity.operators.group_features import group_table
 from pairity.operators.words import Block, Symbol, Word, feature_form
 from pairity.pairs.arrays import Features, Places, Vector, as_dense, batches, sums_at
@@ -92,11 +97,27 @@ def tables_of(form: tuple[Block, ...], sides: tuple[Pairs, ...]) -> list[Tables]
 
 def explicit_form(kernel: Kernel, pairs: Pairs) -> tuple[Block, ...]:
     """Blocks of a kernel that has few features of such pairs, judged by one of them; else none."""
-    form = feature_form(kernel, pairs.n_symmetric, pairs.n_antisymmetric)
-    if not form or not len(pairs):
+    if not len(pairs):
         return ()
-    one = pairs[:1].without_unused_objects()
-    tables = tables_of(form, (one,))
+    objects, ids = pairs.objects, pairs.ids is not None
+    widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
+    key = kernel, *widths, sp.issparse(objects), ids
+    form = _forms.get(key)
+    if form is None:
+        if len(_forms) >= _MOST_FORMS:
+            _forms.clear()
+        form = _forms[key] = _judged(kernel, pairs[:1].without_unused_objects())
+    return form
+
+
+#: Forms that were derived before: kernels compare by their structure.
+_forms: dict[tuple[Any, ...], tuple[Block, ...]] = {}
+_MOST_FORMS = 256
+
+
+def _judged(kernel: Kernel, one: Pairs) -> tuple[Block, ...]:
+    form = feature_form(kernel, one.n_symmetric, one.n_antisymmetric)
+    tables = tables_of(form, (one,)) if form else None
     if tables is None:
         return ()
     dense = 0
@@ -301,6 +322,50 @@ def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDA
         return np.asarray(table @ sums)[ends]
     values = [np.asarray(table @ each)[ends] for each in np.split(sums, group.shape[1])]
     return np.asarray(sum(column * value for column, value in zip(group.T, values, strict=True)))
+
+
+def reduce_words_precisely(
+    block: Block, tables: Tables, vector: Vector
+) -> NDArray[np.longdouble] | None:
+    """``T_u' vector`` in extended precision, objects lifted; None where that takes lifted pairs.
+
+    Group features that are columns as they were given need not be lifted: products of doubles are
+    summed up in two doubles.
+    """
+    if len(block.symbols) - block.n_objects > 1 or not block.symbols or block.n_objects > 1:
+        return None
+    words = []
+    for word in block.words:
+        columns = _columns_as_given(block, word, tables)
+        if columns is None:
+            return None
+        if not block.n_objects:
+            alone = np.zeros(len(vector), dtype=np.intp)
+            words.append(np.concatenate([_precise_sums(alone, one, vector, 1) for one in columns]))
+            continue
+        symbol: Any = block.symbols[0]
+        table, ends = tables.objects[symbol], tables.ends(word[0])
+        sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
+        words.append(np.concatenate([np.asarray(table.T @ each) for each in sums]))
+    return np.stack(words)
+
+
+def _columns_as_given(block: Block, word: Word, tables: Tables) -> list[Vector] | None:
+    """Group features of a word, ones without any; None where they are not those of the pairs."""
+    if len(block.symbols) == block.n_objects:
+        return [np.ones(len(tables.pairs))]
+    symbol: Any = block.symbols[-1]
+    if symbol.role not in ("symmetric", "antisymmetric"):
+        return None
+    table = group_table(symbol, tables.pairs.swap() if word[-1] else tables.pairs)
+    given = symbol.kernel.explicit(table) is table
+    return [np.ascontiguousarray(column) for column in table.T] if given else None
+
+
+def _precise_sums(places: Places, left: Vector, right: Vector, size: int) -> Any:
+    upper, lower = np.zeros(size), np.zeros(size)
+    add_products_precisely(places, left, right, upper, lower)
+    return upper.astype(np.longdouble) + lower
 
 
 def _parts(block: Block, tables: Tables) -> list[slice]:

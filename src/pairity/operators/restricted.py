@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.operators.blockwise import Blockwise
+from pairity.operators.blockwise import FEW_PAIRS, Blockwise
 from pairity.operators.operator import KernelOperator, Rows, whole_matrix
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
@@ -118,6 +118,16 @@ def in_memory(operator: KernelOperator, budget: Budget) -> KernelOperator:
     if small and operator.is_costly and not isinstance(operator, Resident | Restricted):
         return Resident(operator)
     return operator
+
+
+def held_if_few(operator: KernelOperator, budget: Budget) -> KernelOperator:
+    """The operator with its matrix in memory, where that is small and features will not do.
+
+    A solver asks for all of it in any case, and the products of a certificate then cost nothing.
+    """
+    n = operator.shape[0]
+    small = n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n)
+    return Resident(operator) if small and operator.features is None else operator
 
 
 def beside(operator: KernelOperator, budget: Budget) -> Budget:

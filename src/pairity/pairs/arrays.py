@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,6 +74,7 @@ def codes_of_ids(ids: NDArray[Any]) -> Vector:
     return np.array([known[value] for value in values], dtype=np.float64)
 
 
+@lru_cache(maxsize=65_536, typed=True)
 def _digest(value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -100,6 +102,11 @@ def distinct_rows(table: Features, codes: Vector | None = None) -> DistinctRows:
     """
     if codes is not None:
         table = joined([table, codes[:, np.newaxis]], 1)
+    if table.shape[1] == 1 and not sp.issparse(table):  # a column is in order by itself
+        _, representative, inverse = np.unique(
+            table[:, 0] + 0.0, return_index=True, return_inverse=True
+        )
+        return DistinctRows(representative, inverse)
     fingerprint = _fingerprints(table)
     _, representative, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)
     different: Any = table != table[representative[inverse]]

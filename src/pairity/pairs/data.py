@@ -65,6 +65,7 @@ class Pairs:
     antisymmetric: Matrix
     ids: NDArray[Any] | None
     _codes: Vector | None
+    _in_order: bool = False  # whether the objects are distinct, and ordered by content
 
     def __init__(
         self,
@@ -175,6 +176,8 @@ class Pairs:
                     " pairs[rows], and the columns before building the Pairs."
                 )
             key = key[0]
+        if isinstance(key, slice):  # without a copy: nothing writes into the parts of pairs
+            return self._with(**{name: getattr(self, name)[key] for name in _BY_PAIR})
         rows = np.atleast_1d(np.arange(len(self))[key])
         return self._with(**{name: getattr(self, name)[rows] for name in _BY_PAIR})
 
@@ -340,7 +343,8 @@ class Pairs:
         self, objects: ObjectTable, symmetric: Matrix, antisymmetric: Matrix
     ) -> Pairs:
         """The same pairs with other features, taken as they are: one row each, finite."""
-        return self._with(objects=objects, symmetric=symmetric, antisymmetric=antisymmetric)
+        groups = {"symmetric": symmetric, "antisymmetric": antisymmetric}
+        return self._with(objects=objects, **groups, _in_order=False)
 
     def compact(self) -> Pairs:
         """The same pairs over a table of the distinct objects in use, ordered by content.
@@ -350,5 +354,13 @@ class Pairs:
         evaluations on it are bit-for-bit repeatable under a swap.
         """
         pairs = self.without_unused_objects()
+        if pairs._in_order:
+            return pairs
         distinct = distinct_rows(pairs.objects, pairs.id_codes)
-        return pairs._with_objects(distinct.representative, distinct.inverse)
+        compact = pairs._with_objects(distinct.representative, distinct.inverse)
+        return compact._with(_in_order=True)
+
+    @property
+    def has_distinct_features(self) -> bool:
+        """Whether no two objects are known to have equal features."""
+        return self._in_order and self.ids is None

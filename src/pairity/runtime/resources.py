@@ -29,9 +29,9 @@ _SHARE = 0.6
 def available_megabytes() -> float:
     """Memory that can be had without swapping, in megabytes."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as facts:
-            for line in facts:
-                if line.startswith("MemAvailable:"):
+        with open("/proc/meminfo", "rb", buffering=0) as facts:
+            for line in facts.read(512).splitlines():
+                if line.startswith(b"MemAvailable:"):
                     return float(line.split()[1]) / 1e3
     except OSError:
         pass
@@ -169,6 +169,10 @@ def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range:
     """
     stop_if_abandoned()
     step = max(1, rows_per_range)
+    if n_rows <= step:
+        if n_rows:
+            task(0, n_rows)
+        return
     ranges = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
     threads = min(get_thread_count(), len(ranges))
     if threads <= 1 or getattr(_inside, "ranges", False):

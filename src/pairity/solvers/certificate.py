@@ -6,9 +6,9 @@ model that theta defines, and the KKT conditions: every decision ``g_i + bias`` 
 
     y g + y bias >= 1 where |theta| < C,      y g + y bias <= 1 where |theta| > 0.
 
-Decisions are recomputed from the features in extended precision
-(:mod:`pairity.operators.operator`): all of them where that is cheap, and otherwise those of some
-rows, which tell how much rounding there is in the rest.
+Decisions of some rows are recomputed from the features in extended precision
+(:mod:`pairity.operators.operator`): they tell how much rounding there is in the rest.  Where that
+could matter, many more are, or all of them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from pairity.solvers.problem import AnyProblem, SomeLoss
 
 #: A relative gap below this is narrow, whatever the tolerance.
 _FINEST_GAP = 1e-5
-#: Kernel values that are recomputed in extended precision, and rows at least.
-_PRECISE_ENTRIES, _LEAST_ROWS = 300_000, 6
+#: Kernel values that are recomputed in extended precision, at first and where rounding could matter;
+#: rows at least.
+_FIRST_ENTRIES, _PRECISE_ENTRIES, _LEAST_ROWS = 400, 300_000, 6
+#: Share of the tolerance up to which rounding does not matter.
+_NEGLIGIBLE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,26 @@ def certify(
 ) -> Certificate:
     """Evaluate primal, dual, gap and KKT violation of ``theta``; ``lost`` is counted with the gap."""
     values = problem.operator.product(theta)
-    rows = _rows_to_recompute(problem, int(np.count_nonzero(theta)))
+    n_support = max(1, int(np.count_nonzero(theta)))
+    some, many = (
+        max(_LEAST_ROWS, entries // n_support) for entries in (_FIRST_ENTRIES, _PRECISE_ENTRIES)
+    )
+    rough = _certify_rows(problem, theta, values, some, tol, lost)
+    if some >= len(problem) or _rounding_is_negligible(problem, theta, rough):
+        return rough
+    return _certify_rows(problem, theta, values, many, tol, lost)
+
+
+def _certify_rows(
+    problem: AnyProblem[SomeLoss],
+    theta: Vector,
+    values: Vector,
+    n_rows: int,
+    tol: float,
+    lost: float,
+) -> Certificate:
+    """The certificate with so many decisions in extended precision."""
+    rows = _rows_to_recompute(problem, n_rows)
     precise = problem.operator.precise_product(rows, theta)
     rounding = float(np.max(np.abs(precise - values[rows]), initial=0.0)) / problem.loss.unit
     if len(rows) == len(values):
@@ -117,10 +139,18 @@ def certify(
     return replace(certify_values(problem, theta, values, tol, lost), rounding=rounding)
 
 
-def _rows_to_recompute(problem: AnyProblem[SomeLoss], n_support: int) -> NDArray[np.intp]:
+def _rounding_is_negligible(
+    problem: AnyProblem[SomeLoss], theta: Vector, certificate: Certificate
+) -> bool:
+    """Whether neither decisions nor the gap, ``2 sum_i |theta_i| rounding_i``, could be told apart."""
+    rounding, tol = certificate.rounding, _NEGLIGIBLE * certificate.tol
+    in_gap = 2.0 * float(np.abs(theta).sum()) * rounding * problem.loss.unit
+    return rounding <= tol and in_gap <= tol * abs(certificate.primal)
+
+
+def _rows_to_recompute(problem: AnyProblem[SomeLoss], most: int) -> NDArray[np.intp]:
     """All rows where there are few; else those of the largest diagonal, and some spread evenly."""
     n = len(problem)
-    most = max(_LEAST_ROWS, _PRECISE_ENTRIES // max(1, n_support))
     if n <= most:
         return np.arange(n)
     largest = np.argpartition(-problem.operator.diagonal(), most // 2)[: most // 2]

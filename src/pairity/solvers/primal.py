@@ -20,17 +20,17 @@ width times what they still move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from pairity.losses.loss import PiecewiseLinear, Vector
-from pairity.losses.piecewise import SmoothLoss, smoothed
+from pairity.losses.loss import Vector
 from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.low_rank.minimise import step_length
 from pairity.solvers.primal_design import Design, Grouped, grouped
+from pairity.solvers.primal_losses import Passed, RowLosses
 from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
 
 #: Width of the rounding to start with and at least, in units of decisions that matter; the factor
@@ -47,6 +47,8 @@ _FINALLY = 0.01
 _BALANCED = 1e-9
 #: Steps in a row without a better point after which rounding of numbers is all that is left.
 _PATIENCE_SMOOTH, _PATIENCE = 25, 40
+#: Rows from which on some are solved for first; which share of them, and how many per parameter.
+_MANY_ROWS, _SAMPLE_SHARE, _SAMPLE_PER_PARAMETER = 50_000, 16, 50
 #: Residual of conjugate gradients, over the gradient.
 _RESIDUAL, _EXACT = 0.05, 1e-10
 
@@ -61,7 +63,7 @@ def solve_primal(
     rows, loss = features.rows, problem.loss
     if together is not None:
         rows, loss = together.rows, together.loss
-        start = None if start is None else together.gathered(start)
+        start = together.gathered(start)
     run = _Run(problem, Design(rows, problem.has_bias), loss, options, together)
     reason = run.iterate(start)
     return Solution(run.theta(run.best), run.n_iter, reason == REACHED, reason)
@@ -69,11 +71,11 @@ def solve_primal(
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Parameters, decisions, and dual variables of the rounded losses there."""
+    """Parameters, decisions, and what the rounded losses are there."""
 
     parameters: Vector
     decisions: Vector
-    pull: Vector
+    passed: Passed
     gradient: Vector
 
 
@@ -91,32 +93,31 @@ class _Run:
         self.problem, self.design, self.loss, self.options = problem, design, loss, options
         self.together, self.penalty = together, design.penalty
         self.n_iter = self.steps_here = 0  # in all, and on the present width
-        self.is_rounded = isinstance(loss, PiecewiseLinear)
+        self.losses = RowLosses(loss)
+        self.is_rounded = self.losses.is_rounded
         self.width = _FIRST_WIDTH * loss.scale if self.is_rounded else 1.0
         self.last_width = self.width
         if self.is_rounded:
             smallest = max(_LAST_WIDTH * options.tol, _LEAST_WIDTH * loss.scale)
             self.last_width = min(self.width, smallest)
-        self.centre: Vector | float = 0.0
 
     def theta(self, state: _State) -> Vector:
         """Dual variables of all rows."""
-        return state.pull if self.together is None else self.together.spread(state.pull)
+        pull = state.passed.pull
+        return pull if self.together is None else self.together.spread(pull)
 
-    @property
-    def _smoothed(self) -> SmoothLoss:
-        return smoothed(self.loss, self.width, self.centre)
-
-    def _at(self, parameters: Vector, decisions: Vector) -> _State:
-        pull = self._smoothed.pull(decisions)
-        gradient = self.penalty * parameters - self.design.transposed(pull)
-        return _State(parameters, decisions, pull, gradient)
+    def _at(self, parameters: Vector, decisions: Vector | None = None) -> _State:
+        """With decisions from the parameters, not from sums of steps: no drift."""
+        decisions = self.design.times(parameters) if decisions is None else decisions
+        passed = self.losses.at(decisions, self.width)
+        gradient = self.penalty * parameters - self.design.transposed(passed.pull)
+        return _State(parameters, decisions, passed, gradient)
 
     def _started(self, start: Vector | None) -> _State:
         """At 0, or at the parameters of dual variables, on a width that suits them."""
         design = self.design
         if start is None or not start.any():
-            return self._at(np.zeros(design.n_parameters), np.zeros(len(self.loss)))
+            return self._at(self._rough_parameters(), None)
         parameters = self.penalty * design.transposed(start)
         values = design.times(parameters)
         if design.has_bias:
@@ -127,16 +128,34 @@ class _Run:
             self.width = float(np.clip(2.0 * violation, self.last_width, self.width))
         return self._at(parameters, values)
 
+    def _rough_parameters(self) -> Vector:
+        """Those of some of very many rows with smooth losses: nearly all steps are taken there."""
+        design, n = self.design, len(self.loss)
+        some = max(n // _SAMPLE_SHARE, _SAMPLE_PER_PARAMETER * design.n_parameters)
+        if self.is_rounded or n < _MANY_ROWS or 4 * some > n or self.options.callback is not None:
+            return np.zeros(design.n_parameters)
+        chosen = np.sort(np.random.default_rng(0).choice(n, some, replace=False))
+        loss = self.loss.take(chosen).times(n / some)
+        options = replace(self.options, tol=1e-2, report=None)
+        sample = _Run(
+            self.problem, Design(design.rows[chosen], design.has_bias), loss, options, None
+        )
+        sample.iterate(None)
+        return sample.best.parameters
+
     def iterate(self, start: Vector | None) -> str:
         """Newton steps, on one width after another, until the tolerance is reached."""
         self.state = self.best = self._started(start)
+        watched = self.options.report is not None or self.options.callback is not None
         smallest, waited = np.inf, 0
         while True:
             stop_if_abandoned()
-            error, off = self._error(), self._off()
+            matters = self._is_last and (self.n_iter > 0 or start is not None)
+            error = self._error() if matters or watched else np.inf
+            off = self.state.passed.off
             if self._shown(error + off):
                 return "stopped by the callback"
-            if self._is_last:
+            if matters:
                 waited = 0 if error + off < 0.9 * smallest else waited + 1
                 if error + off < smallest:
                     self.best, smallest = self.state, error + off
@@ -147,8 +166,8 @@ class _Run:
             if self.n_iter >= self.options.max_iter:
                 self.best = self.best if np.isfinite(smallest) else self.state
                 return f"max_iter={self.options.max_iter} steps used up"
-            if self._is_last and error <= _NEARLY * off:
-                self.centre = self.state.pull
+            if self._is_last and self.is_rounded and error <= _NEARLY * off:
+                self.losses.centre = self.state.passed.pull
                 self.state = self._at(self.state.parameters, self.state.decisions)
             self._step()
             self.n_iter += 1
@@ -174,19 +193,12 @@ class _Run:
         if self.is_rounded:
             error = float(np.abs(moved).max(initial=0.0))
         else:
-            error = float(self.loss.violation(state.pull, state.decisions - moved))
+            error = self.losses.violation(state.passed.pull, state.decisions, moved)
         if self.design.has_bias:
             surplus = abs(float(state.gradient[-1]))
-            if surplus > _BALANCED * float(np.abs(state.pull).sum()):
+            if surplus > _BALANCED * float(np.abs(state.passed.pull).sum()):
                 error = max(error, self.options.tol)
         return error
-
-    def _off(self) -> float:
-        """How far curved rows are off their margins: the width times the moves of theta."""
-        if not self.is_rounded:
-            return 0.0
-        moves = np.abs(self.state.pull - self.centre) / np.maximum(self.loss.weights, 1e-300)
-        return self.width * float(np.max(moves[self.loss.is_free(self.state.pull)], initial=0.0))
 
     def _shown(self, violation: float) -> bool:
         """Report the step; true where a callback wants an end."""
@@ -204,40 +216,39 @@ class _Run:
     def _step(self) -> None:
         """One Newton step, on a finer width where this one is done."""
         state, is_last = self.state, self._is_last
-        curvature = self._smoothed.curvature(state.decisions)
-        inverse = self.design.solver(curvature, _EXACT if is_last else _RESIDUAL)
+        passed = state.passed
+        inverse = self.design.solver(passed.curvature, _EXACT if is_last else _RESIDUAL)
         step = -inverse(state.gradient)
         left = -0.5 * float(np.dot(state.gradient, step))
         self.steps_here += 1
-        done = left <= _LEFT * self._price() or self.steps_here >= _MOST_STEPS
+        done = left <= _LEFT * passed.price or self.steps_here >= _MOST_STEPS
         if not is_last and done:
             self.steps_here = 0
             # along the path of optima: theta of a curved row goes with 1 / width
             factor = max(self.last_width / self.width, _FINER)
-            free = np.where(curvature > 0.0, state.pull, 0.0)
+            free = np.where(passed.curvature > 0.0, passed.pull, 0.0)
             step += (1.0 - factor) * inverse(self.design.transposed(free))
             self.width = max(self.last_width, factor * self.width)
             self.state = self._at(state.parameters, state.decisions)
         self._move(step)
 
-    def _price(self) -> float:
-        """What rounding adds to the duality gap: ``width |theta| (1 - |theta| / c)``, summed."""
-        sizes = np.abs(self.state.pull)
-        weights = np.maximum(self.loss.weights, 1e-300)
-        return self.width * float(np.sum(sizes * (1.0 - sizes / weights)))
-
     def _move(self, step: Vector) -> None:
-        """Go along a step as far as the slope says."""
-        state, design, loss = self.state, self.design, self._smoothed
-        change = design.times(step)
+        """Go along a step as far as the slope says; as a rule that is the whole of it."""
+        state = self.state
+        at_start = float(np.dot(state.gradient, step))
+        if at_start >= 0.0:
+            return
+        whole = self._at(state.parameters + step)
+        at_end = float(np.dot(whole.gradient, step))
+        change = whole.decisions - state.decisions
         slow = float(np.dot(self.penalty * state.parameters, step))
         fast = float(np.dot(self.penalty * step, step))
 
         def slope(length: float) -> float:
-            pull = loss.pull(state.decisions + length * change)
-            return slow + length * fast - float(np.einsum("i,i->", pull, change))
+            if length == 1.0:
+                return at_end
+            pulled = self.losses.slope(state.decisions, change, length, self.width)
+            return slow + length * fast - pulled
 
-        length = step_length(slope, float(np.dot(state.gradient, step)))
-        parameters = state.parameters + length * step
-        # decisions from the parameters, not from sums of steps: no drift
-        self.state = self._at(parameters, design.times(parameters))
+        length = step_length(slope, at_start)
+        self.state = whole if length == 1.0 else self._at(state.parameters + length * step)

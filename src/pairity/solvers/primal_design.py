@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pairity.losses.loss import Vector
-from pairity.pairs.arrays import Places, batches, distinct_rows, sums_at
+from pairity.pairs.arrays import batches, distinct_rows, sums_at
+from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.runtime.resources import run_in_ranges
-from pairity.solvers._primal_loops import add_outer_products, add_squares
+from pairity.solvers._primal_loops import add_outer_products, add_rows, add_squares, times_rows
 
 #: Parameters up to which second derivatives are factored; beyond, conjugate gradients.
 MOST_FACTORED = 2000
 #: Entries of dense rows that are weighted at a time.
 _ENTRIES_AT_A_TIME = 4_000_000
-#: Ranges of rows whose second derivatives are added up apart, and numbers in all of them together.
-_MOST_RANGES, _MOST_NUMBERS = 8, 32_000_000
+#: Rows that one range of work covers; ranges whose sums are added up apart, numbers in all of them
+#: together, and rows of one at least.
+_ROWS_PER_RANGE, _MOST_RANGES, _MOST_NUMBERS, _LEAST_ROWS = 100_000, 8, 32_000_000, 5000
 #: Rows from which on equal ones are looked for, and the share of distinct ones that makes it pay.
-_ROWS_TO_GROUP, _SHARE_TO_GROUP = 500, 0.5
+_ROWS_TO_GROUP, _SHARE_TO_GROUP = 10_000, 0.5
+#: Rows of a sample that tells whether there are equal ones.
+_ROWS_TO_TRY = 4000
 #: What is added to a scaled matrix that rounding made indefinite, at first and at most.
 _LEAST_ADDED, _MOST_ADDED = 1e-15, 1e-3
 #: Conjugate gradients: steps at most.
@@ -37,28 +43,58 @@ class Design:
     rows: Any
     has_bias: bool
 
-    @property
+    @cached_property
     def n_parameters(self) -> int:
         """Number of features, and 1 for a bias."""
         return int(self.rows.shape[1]) + int(self.has_bias)
 
-    @property
+    @cached_property
     def penalty(self) -> Vector:
         """1 for each feature, 0 for a bias."""
         penalty = np.ones(self.n_parameters)
         penalty[self.rows.shape[1] :] = 0.0
         return penalty
 
+    @cached_property
+    def _is_sparse(self) -> bool:
+        return bool(sp.issparse(self.rows))
+
     def times(self, parameters: Vector) -> Vector:
         """Decisions, shape (n,)."""
-        if not self.has_bias:
-            return np.asarray(self.rows @ parameters)
-        return np.asarray(self.rows @ parameters[:-1]) + parameters[-1]
+        plain = parameters[:-1] if self.has_bias else parameters
+        if not self._is_sparse:
+            decisions: Vector = self.rows @ plain
+        else:
+            matrix, decisions = self.rows, np.empty(self.rows.shape[0])
+            entries = matrix.indptr, matrix.indices, matrix.data, np.ascontiguousarray(plain)
+
+            def some(start: int, stop: int) -> None:
+                times_rows(*entries, start, stop, decisions)
+
+            run_in_ranges(some, len(decisions), _ROWS_PER_RANGE)
+        return decisions + parameters[-1] if self.has_bias else decisions
 
     def transposed(self, theta: Vector) -> Vector:
         """``sum_i theta_i z_i``, shape (r,)."""
-        gathered = np.asarray(self.rows.T @ theta)
+        if self._is_sparse:
+            gathered = self._summed(add_rows, theta, self.rows.shape[1])
+        else:
+            gathered = np.asarray(theta @ self.rows)
         return np.append(gathered, theta.sum()) if self.has_bias else gathered
+
+    def _summed(self, add: Callable[..., None], weights: Vector, *shape: int) -> Any:
+        """Sums of ranges that do not depend on the number of threads, added up in one order."""
+        matrix, n_rows, size = self.rows, self.rows.shape[0], int(np.prod(shape))
+        n_ranges = max(1, min(_MOST_RANGES, _MOST_NUMBERS // max(1, size), n_rows // _LEAST_ROWS))
+        step = max(1, -(-n_rows // n_ranges))
+        parts = np.zeros((n_ranges, *shape))
+
+        def some(start: int, stop: int) -> None:
+            entries = matrix.indptr, matrix.indices, matrix.data, weights
+            add(*entries, start, stop, parts[start // step])
+
+        run_in_ranges(some, n_rows, step)
+        return parts[0] if n_ranges == 1 else parts.sum(axis=0)
 
     def scales(self) -> Vector:
         """Root mean squares of the columns, 1 for those of zeros."""
@@ -77,34 +113,29 @@ class Design:
 
     def curvature(self, weights: Vector) -> NDArray[np.float64]:
         """``sum_i weights_i z_i z_i'``, of which the lower triangle counts."""
-        size = self.n_parameters
-        total = np.zeros((size, size))
         width = self.rows.shape[1]
-        inner = total[:width, :width]
-        if sp.issparse(self.rows):
-            inner += self._sparse_curvature(weights)
+        if self._is_sparse:
+            inner = self._summed(add_outer_products, weights, width, width)
         else:
-            used = np.flatnonzero(weights)
-            for part in batches(len(used), _ENTRIES_AT_A_TIME // max(1, width)):
-                some = self.rows[used[part]]
-                inner += (some * weights[used[part], np.newaxis]).T @ some
-        if self.has_bias:
-            total[-1] = self.transposed(weights)
-        return total
+            inner = self._dense_curvature(weights)
+        if not self.has_bias:
+            return inner.T
+        total = np.empty((width + 1, width + 1))
+        total[:-1, :-1] = inner
+        total[:, -1] = self.transposed(weights)
+        return total.T
 
-    def _sparse_curvature(self, weights: Vector) -> NDArray[np.float64]:
-        """Sums of ranges that do not depend on the number of threads, added up in one order."""
-        n_rows, width = self.rows.shape
-        n_ranges = int(min(_MOST_RANGES, max(1, _MOST_NUMBERS // max(1, width * width))))
-        step = max(1, -(-n_rows // n_ranges))
-        parts = np.zeros((n_ranges, width, width))
-        matrix = self.rows.indptr, self.rows.indices, self.rows.data
-
-        def add(start: int, stop: int) -> None:
-            add_outer_products(*matrix, weights, start, stop, parts[start // step])
-
-        run_in_ranges(add, n_rows, step)
-        return np.asarray(parts.sum(axis=0))
+    def _dense_curvature(self, weights: Vector) -> NDArray[np.float64]:
+        """Rows without weight are left out: of the hinge those are most."""
+        width, used = self.rows.shape[1], np.flatnonzero(weights)
+        every = len(used) == len(weights)
+        if every and self.rows.size <= _ENTRIES_AT_A_TIME:
+            return np.asarray((self.rows * weights[:, np.newaxis]).T @ self.rows)
+        inner = np.zeros((width, width))
+        for part in batches(len(used), _ENTRIES_AT_A_TIME // max(1, width)):
+            some = self.rows[part] if every else self.rows[used[part]]
+            inner += (some * weights[part if every else used[part], np.newaxis]).T @ some
+        return inner
 
     def solver(self, weights: Vector, tol: float) -> Callable[[Vector], Vector]:
         """``(penalty + sum_i weights_i z_i z_i')^-1`` as a function, columns brought to one scale."""
@@ -147,37 +178,26 @@ def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[V
     matrix[places] = 1.0
     added = 0.0
     while True:
-        try:
-            factor = cho_factor(matrix, lower=True, check_finite=False)
+        # LAPACK itself: for a dozen features the checks around it take longer than the work
+        factor, failed = dpotrf(matrix, lower=True, clean=False)
+        if not failed:
             break
-        except LinAlgError:
-            if added >= _MOST_ADDED:
-                raise
-            added = max(_LEAST_ADDED, 10.0 * added)
-            matrix[places] = 1.0 + added
-    return lambda right: scale * cho_solve(factor, scale * right, check_finite=False)
+        if added >= _MOST_ADDED:
+            raise LinAlgError("second derivatives are not positive definite")
+        added = max(_LEAST_ADDED, 10.0 * added)
+        matrix[places] = 1.0 + added
+    return lambda right: scale * dpotrs(factor, scale * right, lower=True)[0]
 
 
 # Equal rows -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class Grouped(Repeats):
     """Each distinct row once: ``z_i = signs_i z[inverse_i]``, with losses of summed weights."""
 
     rows: Any
     loss: Any
-    inverse: Places
-    signs: Vector
-    shares: Vector  # of each row in the weight of its group
-
-    def spread(self, theta: Vector) -> Vector:
-        """Dual variables of all rows, in proportion to their weights."""
-        return self.signs * self.shares * theta[self.inverse]
-
-    def gathered(self, theta: Vector) -> Vector:
-        """Dual variables of the groups."""
-        return sums_at(self.inverse, self.signs * theta, self.rows.shape[0])
 
 
 def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
@@ -191,10 +211,9 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
         return None
     scales = Design(rows, has_bias=False).scales()
     random = np.random.default_rng(0).normal(size=(2, len(scales))) / scales
-    keys = np.asarray(rows @ random[0])
+    keys = Design(rows, has_bias=False).times(random[0])
     signs = np.where(keys < 0.0, -1.0, 1.0) if with_signs else np.ones(n_rows)
-    n_distinct = np.count_nonzero(np.diff(np.sort(signs * keys)))
-    if n_distinct + 1 > _SHARE_TO_GROUP * n_rows:
+    if not _many_are_equal(np.abs(keys) if with_signs else keys):
         return None
     turned = loss.signed(signs)
     others = signs * np.asarray(rows @ random[1])
@@ -207,4 +226,11 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
     of_groups = turned.take(chosen).times(total / weights[chosen])
     kept = rows[chosen] * signs[chosen, np.newaxis] if with_signs else rows[chosen]
     kept = sp.csr_array(kept) if sp.issparse(rows) else kept
-    return Grouped(kept, of_groups, inverse, signs, weights / total[inverse])
+    return Grouped(inverse, signs, weights / total[inverse], len(chosen), kept, of_groups)
+
+
+def _many_are_equal(keys: Vector) -> bool:
+    """Whether few enough are distinct, judged by some of them."""
+    n, tried = len(keys), min(len(keys), _ROWS_TO_TRY)
+    some = np.sort(keys[np.linspace(0, n - 1, tried).astype(np.intp)])
+    return few_are_distinct(1 + np.count_nonzero(np.diff(some)), tried, n, _SHARE_TO_GROUP)

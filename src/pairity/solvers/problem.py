@@ -30,6 +30,7 @@ from pairity.kernels.algebra import Kernel
 from pairity.losses.loss import Loss, PiecewiseLinear, Vector
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
+from pairity.operators.restricted import held_if_few
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, halved_weight
 from pairity.runtime.resources import Budget
@@ -179,7 +180,7 @@ class TrainingSet(Generic[SomeLoss]):
     def halved(self) -> AnyProblem[SomeLoss]:
         """(20) or (22) on J; without a parity the ordinary machine on the rows as given."""
         operator = operator_within(self.projected, self.pairs, self.budget)
-        return AnyProblem(operator, self.halved_loss, self.has_bias)
+        return AnyProblem(held_if_few(operator, self.budget), self.halved_loss, self.has_bias)
 
     def full(self) -> AnyProblem[SomeLoss]:
         """(13) or (42) on I: the rows followed by their mirror images."""

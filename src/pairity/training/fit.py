@@ -38,6 +38,7 @@ from pairity.solvers.problem import (
     TrainingSet,
     settled,
 )
+from pairity.training.counted_once import Once, counted_once
 from pairity.training.model import Model, PairModel
 from pairity.training.read import TrainingData
 
@@ -87,6 +88,9 @@ def fit(
     data: TrainingData, loss: Loss, kernel: Any, how: HowToFit, start: Vector | None = None
 ) -> Fitted:
     """Fit a kernel machine: ``loss`` has one entry for each row of ``data``, with weights C."""
+    once = counted_once(data, loss) if _counts_once(how) else None
+    if once is not None:
+        return _fit_once(data, loss, once, kernel, how, start)
     prepared = prepare(data, loss, kernel, how)
     if not isinstance(how.solver, LowRank):
         with one_blas_thread():
@@ -95,6 +99,28 @@ def fit(
 
     result = fit_low_rank(prepared, how.options)
     return of_low_rank(result, prepared.kernel, prepared.pairs.objects)
+
+
+def _counts_once(how: HowToFit) -> bool:
+    """Whether nobody asked for a solver, or watches the dual variables of single rows."""
+    return type(how.solver) is Solver and how.options.callback is None
+
+
+def _fit_once(
+    data: TrainingData, loss: Any, once: Once, kernel: Any, how: HowToFit, start: Vector | None
+) -> Fitted:
+    """The same for rows many of which repeat others: solved and certified without repeats."""
+    prepared = prepare(once.data, once.loss, kernel, how)
+    with one_blas_thread():
+        solution, certificate = train(prepared, how, once.gathered(start))
+    whole = replace(prepared, pairs=data.pairs, loss=loss)
+    losses = whole.halved_loss
+    if how.full and data.parity is not None:
+        losses = loss.with_mirrored(data.parity.sign)
+    theta = losses.snapped(once.spread(solution.theta))
+    n_support, n_bounded = losses.support(theta)
+    certificate = replace(certificate, n_support=n_support, n_bounded=n_bounded)
+    return fitted_of(whole, replace(solution, theta=theta), certificate, full=how.full)
 
 
 def prepare(

@@ -340,7 +340,8 @@ def one_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
             " pair."
         )
     refuse_lossy(y, "y")
-    values = column_or_1d(y, warn=True)
+    plain = type(y) is np.ndarray and y.ndim == 1
+    values = y if plain else column_or_1d(y, warn=True)
     if len(values) != n_pairs:
         raise ValueError(
             f"got {len(values)} {noun}s for {n_pairs} pairs; expected one per pair (inconsistent"

@@ -323,7 +323,7 @@ def step_length(slope: Callable[[float], float], at_start: float) -> float:
             length = 2.0 * low
             continue
         share = slope_low / (slope_low - slope_high)  # of the way from low to high
-        length = low + float(np.clip(share, 0.1, 0.9)) * (high - low)
+        length = low + min(max(share, 0.1), 0.9) * (high - low)
     return low if low > 0.0 else length
 
 

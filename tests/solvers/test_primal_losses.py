@@ -1,0 +1,77 @@
+"""Losses of all rows in one pass are those of the losses themselves; precise sums are exact."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from pairity.losses import Squared, epsilon_insensitive, hinge
+from pairity.losses.loss import Logistic
+from pairity.losses.piecewise import smoothed
+from pairity.operators._feature_loops import add_products_precisely, row_squares
+from pairity.solvers.primal_losses import RowLosses
+
+
+def losses(rng, n=60):
+    """One of each kind, a weight of 0 among them."""
+    labels, weights = rng.choice([-1.0, 1.0], n), rng.uniform(0.1, 3.0, n)
+    targets = rng.normal(size=n)
+    piecewise = [hinge(labels, weights), epsilon_insensitive(targets, weights, 0.2)]
+    return [*piecewise, Logistic(labels, weights), Squared(targets, weights)]
+
+
+@pytest.mark.parametrize("kind", range(4))
+@pytest.mark.parametrize("width", [2.0, 0.05])
+def test_one_pass_is_pull_and_curvature(kind, width):
+    rng = np.random.default_rng(kind)
+    loss = losses(rng)[kind]
+    rows, decisions = RowLosses(loss), rng.normal(size=60)
+    if rows.is_rounded:
+        rows.centre = rng.uniform(loss.low, loss.high)
+    twin = smoothed(loss, width, rows.centre if rows.is_rounded else 0.0)
+    passed = rows.at(decisions, width)
+    close = {"rtol": 1e-12, "atol": 1e-13}
+    np.testing.assert_allclose(passed.pull, twin.pull(decisions), **close)
+    np.testing.assert_allclose(passed.curvature, twin.curvature(decisions), **close)
+    change = rng.normal(size=60)
+    slope = rows.slope(decisions, change, 0.7, width)
+    assert slope == pytest.approx(float(twin.pull(decisions + 0.7 * change) @ change), rel=1e-10)
+    if rows.is_rounded:
+        free, sizes = loss.is_free(passed.pull), np.abs(passed.pull)
+        moves = np.abs(passed.pull - rows.centre) / loss.weights
+        assert passed.off == pytest.approx(width * float(np.max(moves[free], initial=0.0)))
+        price = width * float(np.sum(sizes * (1.0 - sizes / loss.weights)))
+        assert passed.price == pytest.approx(price)
+
+
+def test_logistic_rows_far_from_0_are_numbers():
+    rows = RowLosses(Logistic(np.array([1.0, -1.0, 1.0]), np.full(3, 2.0)))
+    passed = rows.at(np.array([800.0, 800.0, -800.0]), 1.0)
+    np.testing.assert_array_equal(passed.pull, [0.0, -2.0, 2.0])
+    np.testing.assert_array_equal(passed.curvature, [0.0, 0.0, 0.0])
+
+
+def test_sums_of_products_in_two_doubles():
+    """Sums that cancel to a millionth of a millionth, beside fractions."""
+    rng = np.random.default_rng(0)
+    left = rng.normal(size=400) * 10.0 ** rng.integers(-6, 7, 400)
+    right = rng.normal(size=400) * 10.0 ** rng.integers(-6, 7, 400)
+    left, right = np.concatenate([left, left]), np.concatenate([right, -right * (1.0 + 1e-12)])
+    places = rng.integers(0, 3, 400)
+    places = np.concatenate([places, places]).astype(np.intp)
+    upper, lower = np.zeros(3), np.zeros(3)
+    add_products_precisely(places, left, right, upper, lower)
+    for place in range(3):
+        terms = zip(left[places == place], right[places == place], strict=True)
+        exact = sum((Fraction(x) * Fraction(z) for x, z in terms), Fraction(0))
+        found = Fraction(upper[place]) + Fraction(lower[place])
+        size = sum(abs(x * z) for x, z in zip(left, right, strict=True))
+        assert abs(float(found - exact)) <= 1e-27 * size
+
+
+def test_squares_of_rows_that_name_a_column_twice():
+    pointers, indices = np.array([0, 2, 5, 5]), np.array([1, 3, 2, 0, 2], dtype=np.int32)
+    data = np.array([1.0, 2.0, 3.0, 5.0, -1.0])
+    squares = np.empty(3)
+    row_squares(pointers, indices, data, squares)
+    np.testing.assert_array_equal(squares, [5.0, 29.0, 0.0])
