@@ -16,7 +16,6 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Expansion, Factor, dense_gram, expand
 from pairity.kernels.elementary import ObjectGrams
 from pairity.operators._operator_loops import dot_rows
-from pairity.operators.group_products import add_group_products, is_suitable
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.products import (
     CoefficientMatrix,
@@ -244,9 +243,12 @@ class PairOperator(KernelOperator):
             for left, total in zip(lefts, totals, strict=True):
                 add_opaque_product(group, left, right, weights, total)
             return
-        if group.left is not None and is_suitable(group, len(used)):
-            add_group_products(group, used, right, weights, lefts, totals)
-            return
+        if group.left is not None:
+            from pairity.operators.group_products import add_group_products, is_suitable
+
+            if is_suitable(group, len(used)):
+                add_group_products(group, used, right, weights, lefts, totals)
+                return
         if group.crossed is not None:
             right = right.with_mirrored()
         through_objects = products_are_cheaper(group.table, len(right), sum(map(len, lefts)))
