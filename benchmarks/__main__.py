@@ -14,6 +14,8 @@ PARTS = {
     "votes": votes.leaderboards,
     "sparse": lambda full: suite.sparse(),
     "shapes": suite.shapes,
+    "strengths": suite.strengths,
+    "busy": suite.busy,
     "penalties": suite.penalties,
     "growth": suite.growth,
     "antisymmetric": lambda full: suite.complete("antisymmetric", full),

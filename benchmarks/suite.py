@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,6 +81,48 @@ def shapes(full: bool) -> list[dict]:
     ]
     for task in alone:
         rows += _rows(("pairity",), task)
+    return rows
+
+
+@contextmanager
+def busy_machine(n_processes: int = 4) -> Iterator[None]:
+    """So many processes that never rest, until the end."""
+    never_rest = [sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(never_rest) for _ in range(n_processes)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def busy(full: bool) -> list[dict]:
+    """The same work idle and beside four busy processes: what is left of the ratios."""
+    tasks = [
+        Task("complete 150", "antisymmetric", 150),
+        Task("complete 150, even and odd group feature", "antisymmetric", 150, group="both"),
+    ]
+    rows = []
+    for task in tasks:
+        rows += _rows(("pairity", "intelex"), task)
+        with busy_machine():
+            beside = replace(task, name=f"{task.name}, four busy processes")
+            rows += _rows(("pairity", "intelex"), beside)
+    return rows
+
+
+def strengths(full: bool) -> list[dict]:
+    """Larger C outside the home regime."""
+    rows = []
+    for C in (10.0, 100.0):
+        tasks = [
+            Task(f"complete 200, group features, C = {C:g}", "antisymmetric", 200, group="both"),
+            Task(f"20,000 of 1,000 objects, C = {C:g}", "antisymmetric", 1000, 20_000),
+        ]
+        for task in tasks:
+            limit = 3600.0 if full else 150.0
+            rows += _rows(("pairity", "intelex"), replace(task, C=C), timeout=limit)
     return rows
 
 
