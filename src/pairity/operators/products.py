@@ -32,7 +32,7 @@ import scipy.sparse as sp
 
 from pairity.operators._operator_loops import add_row_dots, add_sparse_products
 from pairity.operators.terms import TermTable
-from pairity.pairs.arrays import Matrix, Vector, batches, sums_at
+from pairity.pairs.arrays import Matrix, Vector, sums_at
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import unordered
 from pairity.runtime.resources import run_in_ranges
@@ -47,8 +47,8 @@ _FIXED_COST = 200_000.0
 #: Entries of sparse products that one range of work covers; pairs, of row dot products.
 _ENTRIES_PER_RANGE = 500_000
 _PAIRS_PER_RANGE = 2048
-#: Rows of a triangular product that are multiplied at a time.
-_ROWS_PER_BLOCK = 384
+#: Multiplications of a matrix product that one range of work covers, and its rows at least.
+_MULTIPLICATIONS_PER_RANGE, _LEAST_ROWS = 5_000_000, 64
 
 
 class CoefficientMatrix:
@@ -74,7 +74,7 @@ class CoefficientMatrix:
         """``gram (V + sign V')`` for sign +1, -1 or 0; remembered by ``key``."""
         if (key, sign) not in self._products:
             if len(self.values) > _DENSE_SHARE * self.n_objects**2:
-                product = gram @ (self._dense + sign * self._dense.T if sign else self._dense)
+                product = _multiplied(gram, self._dense, sign)
             else:
                 product = self._sparse_times(gram, float(sign))
             self._products[key, sign] = product
@@ -154,14 +154,33 @@ def sample_pairs(sums: PairSums, lists: list[Pairs]) -> list[Vector]:
     return outs
 
 
+def _multiplied(gram: Matrix, dense: Matrix, sign: int) -> Matrix:
+    """``gram (V + sign V')``, some rows at a time on each core."""
+    middle = dense + sign * dense.T if sign else dense
+    out = np.empty((len(gram), middle.shape[1]), dtype=gram.dtype)
+
+    def multiply(start: int, stop: int) -> None:
+        np.matmul(gram[start:stop], middle, out=out[start:stop])
+
+    run_in_ranges(multiply, len(gram), _rows_per_range(middle))
+    return out
+
+
+def _rows_per_range(matrix: Matrix) -> int:
+    """Rows whose products with a matrix one range of work covers."""
+    return max(_LEAST_ROWS, _MULTIPLICATIONS_PER_RANGE // max(1, matrix.size))
+
+
 def _grid(table: BilinearSum) -> Matrix:
     """``X Y'``; only its upper triangle (in blocks) where the other one mirrors it."""
-    if not table.sign:
-        return table.left @ table.right.T
     size = len(table.left)
-    grid = np.empty((size, size), dtype=table.left.dtype)
-    for rows in batches(size, _ROWS_PER_BLOCK):
-        grid[rows, rows.start :] = table.left[rows] @ table.right[rows.start :].T
+    grid = np.empty((size, len(table.right)), dtype=table.left.dtype)
+
+    def multiply(start: int, stop: int) -> None:
+        begin = start if table.sign else 0
+        np.matmul(table.left[start:stop], table.right[begin:].T, out=grid[start:stop, begin:])
+
+    run_in_ranges(multiply, size, _rows_per_range(table.right))
     return grid
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,13 +15,15 @@ from pairity.operators.terms import gram_megabytes
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity, impose
-from pairity.runtime.resources import UNLIMITED, Budget
+from pairity.runtime.resources import UNLIMITED, Budget, one_blas_thread
 
 #: Entries of the object Gram matrix between new and support objects that are held at a time, and
 #: the share of the memory for them.
 _GRAM_ENTRIES, _GRAM_SHARE = 40_000_000, 0.4
 #: Numbers for each pair on the way to its decision, and the share of the memory for them.
 _PER_PAIR, _PAIRS_SHARE = 24.0, 0.3
+#: Pairs from which on it pays to tell BLAS how many threads to take.
+_MANY_PAIRS = 1000
 
 
 class Model(Protocol):
@@ -57,9 +60,10 @@ class PairModel:
         """Values of the function, shape (n,); some pairs at a time within a small budget."""
         step = self._pairs_at_a_time(pairs, budget)
         values = np.empty(len(pairs))
-        for start in range(0, len(pairs), step):
-            part = slice(start, start + step)
-            values[part] = self._decide(pairs[part])
+        with one_blas_thread() if len(pairs) >= _MANY_PAIRS else nullcontext():
+            for start in range(0, len(pairs), step):
+                part = slice(start, start + step)
+                values[part] = self._decide(pairs[part])
         return values
 
     def _pairs_at_a_time(self, pairs: Pairs, budget: Budget) -> int:
