@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 #: Pairs up to which the whole Gram matrix is factored, if memory allows, and where products are as
 #: costly as a factorisation is.
 MOST_DENSE_PAIRS, _MOST_DENSE_COSTLY = 5000, 10_000
+#: The same for steps of Newton's method, whose first ones may be rough, unless C times a typical
+#: kernel value is so large that conjugate gradients take long.
+_MOST_DENSE_WEAK, _STRONG_FOR_GRADIENTS = 2000, 2000.0
 #: Square matrices that are held to solve once, and to decompose for many shifts.
 _DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
 #: Share of all pairs of objects above which the grid is worth its size.
@@ -180,7 +183,9 @@ def shifted_systems(
     n, operator = len(problem), in_memory(problem.operator, options.budget)
     budget = beside(operator, options.budget.without(operator.object_megabytes))
     if most is None:
+        strength = float(np.median(problem.loss.weights) * np.mean(operator.diagonal()))
         most = _MOST_DENSE_COSTLY if operator.is_costly else MOST_DENSE_PAIRS
+        most = most if strength > _STRONG_FOR_GRADIENTS else _MOST_DENSE_WEAK
     dense = n <= most and budget.holds(n, n, copies=_DENSE_MATRICES)
     from pairity.solvers.linear_system import ShiftedSystems
 
