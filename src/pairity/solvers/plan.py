@@ -46,9 +46,6 @@ _GRID_MATRICES = 22.0
 #: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
 #: its Gram block, in single precision where it is large, and a polish of its free variables.
 _VECTORS, _SQUARES = 12.0, 2.0
-#: Explicit features for each pair up to which parameters are fewer unknowns than dual variables:
-#: dense ones, and sparse ones, whose passes are as short as their rows.
-_DENSE_FEATURES, _SPARSE_FEATURES = 0.5, 2.0
 #: Copies of features, vectors over all pairs, and squares of parameters that it holds.
 _FEATURE_COPIES, _PRIMAL_VECTORS, _PRIMAL_SQUARES = 2.0, 20.0, 10.0
 
@@ -89,8 +86,7 @@ def takes_parameters(problem: AnyProblem[Any], solver: str, options: SolverOptio
             needed,
             "a smaller problem, a larger memory_limit, or solver='auto'",
         )
-    share = _SPARSE_FEATURES if features.is_sparse else _DENSE_FEATURES
-    return fits and (asked or features.n_columns <= share * n)
+    return fits and (asked or features.are_fewer_than_pairs)
 
 
 def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
