@@ -30,6 +30,9 @@ from pairity.runtime.resources import megabytes_of
 
 #: Columns of dense features, and of sparse ones, at most; entries of a sparse row.
 _MOST_DENSE, _MOST_SPARSE, _MOST_ENTRIES = 2000, 200_000, 500
+#: Features for each pair up to which parameters are fewer unknowns than dual variables: dense ones,
+#: and sparse ones, whose passes are as short as their rows.
+_DENSE_PER_PAIR, _SPARSE_PER_PAIR = 0.5, 2.0
 #: Entries of products of features that are made at a time.
 _ENTRIES_AT_A_TIME = 2_000_000
 
@@ -181,6 +184,12 @@ class ExplicitFeatures:
         if self.is_sparse:
             return self.n_columns <= _MOST_SPARSE and self.n_entries <= _MOST_ENTRIES
         return self.n_columns <= _MOST_DENSE
+
+    @property
+    def are_fewer_than_pairs(self) -> bool:
+        """Whether parameters are easier unknowns than dual variables."""
+        share = _SPARSE_PER_PAIR if self.is_sparse else _DENSE_PER_PAIR
+        return self.n_columns <= share * self.n_rows
 
     @property
     def megabytes(self) -> float:

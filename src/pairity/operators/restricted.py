@@ -125,9 +125,10 @@ def held_if_few(operator: KernelOperator, budget: Budget) -> KernelOperator:
 
     A solver asks for all of it in any case, and the products of a certificate then cost nothing.
     """
-    n = operator.shape[0]
+    n, features = operator.shape[0], operator.features
     small = n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n)
-    return Resident(operator) if small and operator.features is None else operator
+    by_features = features is not None and features.are_fewer_than_pairs
+    return Resident(operator) if small and not by_features else operator
 
 
 def beside(operator: KernelOperator, budget: Budget) -> Budget:

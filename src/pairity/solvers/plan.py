@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 #: Pairs up to which the whole Gram matrix is factored, if memory allows, and where products are as
 #: costly as a factorisation is.
 MOST_DENSE_PAIRS, _MOST_DENSE_COSTLY = 5000, 10_000
-#: Pairs up to which Newton's method factors it, but for tolerances next to rounding.
-_FEW_TO_FACTOR = 600
+#: Pairs up to which Newton's method factors it: few, since its first steps may be rough, but for
+#: tolerances next to rounding, and where C times a typical kernel value is so large that conjugate
+#: gradients take long.
+_FEW_TO_FACTOR, _STRONG_FOR_GRADIENTS = 600, 2000.0
 #: Square matrices that are held to solve once, and to decompose for many shifts.
 _DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
 #: Share of all pairs of objects above which the grid is worth its size.
@@ -44,9 +46,6 @@ _GRID_MATRICES = 22.0
 #: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
 #: its Gram block, in single precision where it is large, and a polish of its free variables.
 _VECTORS, _SQUARES = 12.0, 2.0
-#: Explicit features for each pair up to which parameters are fewer unknowns than dual variables:
-#: dense ones, and sparse ones, whose passes are as short as their rows.
-_DENSE_FEATURES, _SPARSE_FEATURES = 0.5, 2.0
 #: Copies of features, vectors over all pairs, and squares of parameters that it holds.
 _FEATURE_COPIES, _PRIMAL_VECTORS, _PRIMAL_SQUARES = 2.0, 20.0, 10.0
 
@@ -87,8 +86,7 @@ def takes_parameters(problem: AnyProblem[Any], solver: str, options: SolverOptio
             needed,
             "a smaller problem, a larger memory_limit, or solver='auto'",
         )
-    share = _SPARSE_FEATURES if features.is_sparse else _DENSE_FEATURES
-    return fits and (asked or features.n_columns <= share * n)
+    return fits and (asked or features.are_fewer_than_pairs)
 
 
 def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
@@ -207,7 +205,9 @@ def solve(
             return _solve_for_parameters(problem, options, start)
         from pairity.solvers.newton import solve_newton
 
-        most = None if options.tol < DRIFT else _FEW_TO_FACTOR
+        strength = float(np.median(problem.loss.weights) * problem.operator.diagonal().mean())
+        exact = options.tol < DRIFT or strength > _STRONG_FOR_GRADIENTS
+        most = None if exact else _FEW_TO_FACTOR
         return solve_newton(problem, shifted_systems(problem, options, most), options, start)
     way = plan_ridge(problem, solver, options)
     if options.say is not None:

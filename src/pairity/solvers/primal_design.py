@@ -233,4 +233,5 @@ def _many_are_equal(keys: Vector) -> bool:
     """Whether few enough are distinct, judged by some of them."""
     n, tried = len(keys), min(len(keys), _ROWS_TO_TRY)
     some = np.sort(keys[np.linspace(0, n - 1, tried).astype(np.intp)])
-    return few_are_distinct(1 + np.count_nonzero(np.diff(some)), tried, n, _SHARE_TO_GROUP)
+    n_distinct = 1 + int(np.count_nonzero(np.diff(some)))
+    return few_are_distinct(n_distinct, tried, n, _SHARE_TO_GROUP)
