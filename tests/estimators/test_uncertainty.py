@@ -175,7 +175,7 @@ def test_features_kernel_values_and_landmarks_agree(symmetry, monkeypatch):
     monkeypatch.setattr(posteriors, "_MOST_PAIRS", 0)
     by_landmarks = spread()
     names = [found[2] for found in (by_features, by_kernel, by_landmarks)]
-    assert names == ["_Parameters", "Dense", "Landmarks"]
+    assert names == ["Parameters", "Dense", "Landmarks"]
     for other, tol in ((by_kernel, 1e-9), (by_landmarks, 1e-5)):
         np.testing.assert_allclose(other[0], by_features[0], rtol=tol)
         np.testing.assert_allclose(other[1], by_features[1], rtol=tol)

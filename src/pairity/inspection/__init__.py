@@ -16,12 +16,17 @@
 ``permutation_importance``     what a score loses when a feature is shuffled, objects and group
                                features each in the way that respects the swap
 ``plot_importance``            the same as a picture
+``posterior``                  variances and covariances of a fitted function
+``conformal``                  sets and intervals of any model, from folds that never leak objects
+``effects``                    effects of columns in original units, with errors, intervals and tests
 ``parity_report``              which law the data speak for: pairs observed in both orders, and
                                models that obey one law, the other or a mixture, on pairs held out
 =============================  ================================================================
 """
 
 from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
+from pairity.inspection.conformal import Conformal, conformal
+from pairity.inspection.effects import Effects, effects
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
 from pairity.inspection.hodge import (
     Cycle,
@@ -44,6 +49,7 @@ from pairity.inspection.influence import (
     even_odd_parts,
     influential_pairs,
 )
+from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
 from pairity.inspection.rank import Ranking, rank_objects, rank_observed
 from pairity.inspection.which_symmetry import ParityReport, parity_report
@@ -51,9 +57,11 @@ from pairity.inspection.which_symmetry import ParityReport, parity_report
 __all__ = [
     "Columns",
     "Comparison",
+    "Conformal",
     "Cycle",
     "CycleSearch",
     "Difference",
+    "Effects",
     "EvenOddParts",
     "Grouping",
     "HodgeParts",
@@ -64,8 +72,10 @@ __all__ = [
     "PermutationImportance",
     "PreferenceFlow",
     "Ranking",
+    "conformal",
     "contributions",
     "decompose",
+    "effects",
     "even_odd_parts",
     "group_objects",
     "hodge_rank",
@@ -75,6 +85,7 @@ __all__ = [
     "parity_report",
     "permutation_importance",
     "plot_importance",
+    "posterior",
     "rank_objects",
     "rank_observed",
     "strongest_cycles",

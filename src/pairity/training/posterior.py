@@ -27,7 +27,7 @@ keeps its prior variance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -157,7 +157,7 @@ def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget:
         if tables is not None:
             features = ExplicitFeatures(form, tables[0])
             if features.are_few and features.n_columns <= _MOST_FEATURES:
-                return _Parameters(form, pairs, weights, has_bias)
+                return Parameters(form, pairs, weights, has_bias)
     if len(pairs) <= _MOST_PAIRS and budget.holds(len(pairs), len(pairs), copies=_COPIES):
         return Dense(kernel, pairs, weights, has_bias, budget)
     return Landmarks(kernel, pairs, weights, has_bias, budget)
@@ -167,7 +167,7 @@ def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parameters:
+class Parameters:
     """``z' (1 + Z' W Z)^-1 z`` with the precision of the parameters factored."""
 
     form: tuple[Block, ...]
@@ -181,6 +181,12 @@ class _Parameters:
         tables = tables_of(self.form, (self.pairs,))
         assert tables is not None
         return ExplicitFeatures(self.form, tables[0]).rows
+
+    def with_weights(self, weights: Vector) -> Parameters:
+        """The same for other weights."""
+        other = replace(self, weights=weights)
+        other.__dict__["rows"] = self.rows
+        return other
 
     @cached_property
     def factor(self) -> Matrix:
@@ -217,6 +223,7 @@ class _Parameters:
         return solve_triangular(factor, table.T, lower=True, check_finite=False)
 
     def variance(self, pairs: Pairs) -> Vector:
+        """Variance of each value."""
         values = np.empty(len(pairs))
         for part in batches(len(pairs), max(1, AT_A_TIME // len(self.factor))):
             values[part] = np.sum(self.roots(pairs[part]) ** 2, axis=0)
