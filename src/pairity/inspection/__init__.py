@@ -1,9 +1,9 @@
 """What a fitted model says: rankings and groups, explanations, which symmetry the data speak for.
 
 =============================  ================================================================
-``rank_objects``               scores, ranks and intervals from an antisymmetric model, with the
-                               share of its preferences that no ranking can explain, and the
-                               strongest cycles
+``rank_objects``               scores, ranks, intervals, ties and ranges of ranks from an
+                               antisymmetric model, with the share of its preferences that no
+                               ranking can explain, and the strongest cycles
 ``rank_observed``              the same from observed outcomes alone
 ``hodge_rank``                 the least-squares scores and the gradient, curl and harmonic parts
                                of outcomes
@@ -24,6 +24,7 @@
 =============================  ================================================================
 """
 
+from pairity.inspection.certainty import Certainty
 from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
 from pairity.inspection.conformal import Conformal, conformal
 from pairity.inspection.effects import Effects, effects
@@ -51,10 +52,12 @@ from pairity.inspection.influence import (
 )
 from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
-from pairity.inspection.rank import Ranking, rank_objects, rank_observed
+from pairity.inspection.rank import rank_objects, rank_observed
+from pairity.inspection.ranking import Ranking
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 
 __all__ = [
+    "Certainty",
     "Columns",
     "Comparison",
     "Conformal",

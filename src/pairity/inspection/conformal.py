@@ -24,11 +24,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from pairity.estimators.unwrap import innermost
-from pairity.inspection.fitted_function import require_pairs, values_of
+from pairity.inspection.fitted_function import require_pairs, together, values_of
 from pairity.model_selection.held_out import Trainer
 from pairity.model_selection.splitter import PairKFold
 from pairity.model_selection.splitters import ObjectKFold
-from pairity.pairs.arrays import Places, Vector, joined
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.pairs.same_objects import ends_of
@@ -158,12 +158,6 @@ def _quantile(values: Vector, level: float) -> float:
 
 def _n_new(training: Pairs, pairs: Pairs) -> Places:
     """How many objects of each pair no training pair has."""
-    named = training.ids is not None and pairs.ids is not None
-    both = Pairs(
-        joined([training.objects, pairs.objects], 0),
-        np.concatenate([training.first, training.n_objects + pairs.first]),
-        np.concatenate([training.second, training.n_objects + pairs.second]),
-        ids=np.concatenate([training.ids, pairs.ids]) if named else None,
-    )
+    both = together(training, pairs)
     is_training = np.arange(len(both)) < len(training)
     return ends_of(both).n_new(is_training)[len(training) :]
