@@ -146,7 +146,8 @@ def suggest(
     price = _costs(costs, len(pool))
     candidates = np.flatnonzero(_open(pool, asked))
     if not len(candidates):
-        return Suggestions(candidates, *(np.zeros(0) for _ in range(3)), pool)
+        nothing = np.zeros(0)
+        return Suggestions(candidates, nothing, nothing, nothing, pool)
     one_order = _oriented(pool[candidates])
     values, variance = machine._model.decisions(one_order), known.variance(one_order)
     weights = _weights(machine, known, values, variance)

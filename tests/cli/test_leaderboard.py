@@ -142,7 +142,7 @@ def test_what_to_ask_next(votes):
     )
     assert read_table(votes / "one.csv")["right"].tolist() == ["bob"]
     run(*["suggest", "m.pairity", "pool.csv", "--asked", "pool.csv", "--output", "none.csv"])
-    assert len(read_table(votes / "none.csv")) == 0
+    assert (votes / "none.csv").read_text().splitlines() == ["left,right,gain,decision,error"]
 
 
 @pytest.mark.parametrize(

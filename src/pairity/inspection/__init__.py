@@ -19,6 +19,7 @@
 ``posterior``                  variances and covariances of a fitted function
 ``conformal``                  sets and intervals of any model, from folds that never leak objects
 ``effects``                    effects of columns in original units, with errors, intervals and tests
+``judges``                     how reliable each judge is, and how much each prefers the first position
 ``parity_report``              which law the data speak for: pairs observed in both orders, and
                                models that obey one law, the other or a mixture, on pairs held out
 =============================  ================================================================
@@ -50,6 +51,7 @@ from pairity.inspection.influence import (
     even_odd_parts,
     influential_pairs,
 )
+from pairity.inspection.judges import Judges, judges
 from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
 from pairity.inspection.rank import rank_objects, rank_observed
@@ -69,6 +71,7 @@ __all__ = [
     "Grouping",
     "HodgeParts",
     "Influences",
+    "Judges",
     "MirroredPairs",
     "ModelScore",
     "ParityReport",
@@ -83,6 +86,7 @@ __all__ = [
     "group_objects",
     "hodge_rank",
     "influential_pairs",
+    "judges",
     "model_flow",
     "observed_flow",
     "parity_report",
