@@ -170,3 +170,26 @@ def test_another_table_is_not_the_training_table(votes):
     run(*command, "--force")
     out = run(*["rank", "m.pairity", "--intervals", "--output", "r.csv"], code=2)
     assert "PairSVC, which has no posterior" in out.stderr
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [((1, 2), False), ((0, 1), True), ((-1, 1), True), ((False, True), True), ((3, 7), False)],
+)
+def test_numbers_that_do_not_tell_who_is_ahead(labels, told, votes):
+    table = read_table(votes / "votes.csv").query("won != 'tie'")
+    table["won"] = np.where(table["won"] == "left", labels[1], labels[0])
+    write_table(table, votes / "numbers.csv")
+    command = [word for word in FIT if word not in ("--drop-label", "tie", "--positive", "left")]
+    command.insert(command.index("--first") + 1, "left")
+    command[1] = "numbers.csv"
+    out = run(*command, "--force", code=0 if told else 2)
+    if told:
+        assert f"label {labels[1]}: the first object is ahead".lower() in out.stdout.lower()
+        return
+    assert "pass --positive LABEL" in out.stderr
+    out = run(*command, "--force", "--positive", labels[0])
+    assert f"label {labels[0]}: the first object is ahead" in out.stdout
+    assert f"label {labels[0]}: the first object is ahead" in run("inspect", "m.pairity").stdout
+    other = [word if word != "antisymmetric" else "none" for word in command]
+    run(*other, "--force")

@@ -107,7 +107,7 @@ def rank_objects(
     names = objects.ids if ids is None and isinstance(objects, Pairs) else ids
     pairs = _compared(model, objects)
     flow = model_flow(model, pairs)
-    ranking = _ranking(flow, names, method, n_cycles)
+    ranking = replace(_ranking(flow, names, method, n_cycles), meaning=_meaning(model))
     if intervals is None:
         return ranking
     if intervals == "analytic":
@@ -133,6 +133,12 @@ def rank_objects(
         random_state,
     )
     return _with_refits(ranking, refits, level, random_state)
+
+
+def _meaning(model: Any) -> str:
+    classes = getattr(model, "classes_", None)
+    what = "values above 0" if classes is None else f"label {classes[-1]}"
+    return f"{what}: the first object is ahead"
 
 
 def _compared(model: Any, objects: Any) -> Pairs:

@@ -53,6 +53,7 @@ class Ranking:
     parts: HodgeParts
     cycles: CycleSearch
     method: str
+    meaning: str = ""  # what says that the first object of a pair is ahead
 
     @property
     def lower(self) -> Vector | None:
@@ -108,6 +109,8 @@ class Ranking:
 
     def __str__(self) -> str:
         lines = [str(self.parts), *map(self._line, self.order[:_LINES])]
+        if self.meaning:
+            lines.append(self.meaning)
         if self.parts.n_components > 1:
             lines.insert(1, f"parts ranked apart: {'; '.join(self.named_parts()[:_LINES])}")
         if len(self) > _LINES:

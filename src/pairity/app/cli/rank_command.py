@@ -8,7 +8,7 @@ import numpy as np
 
 from pairity.app.cli.ask_commands import Asked, asked, label_names
 from pairity.app.cli.errors import InputError
-from pairity.app.cli.inspect_command import say
+from pairity.app.cli.inspect_command import meaning_of, say
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection import Ranking, effects, group_objects, rank_objects
@@ -74,13 +74,19 @@ def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[s
     )
     content = {
         "objects": len(ranking),
-        "meaning": ahead(given.model, given.recipe),
+        **_meaning(given),
         "best": list(ranking.ids[ranking.order[:5]]),
         "explained by the ranking": 1.0 - ranking.cyclic_share,
         "cyclic": ranking.cyclic_share,
         "triangles that go round": f"{ranking.cycles.n_cyclic} of {ranking.cycles.n_triangles}",
     }
     return ranking.to_frame(), content | _certainty(ranking)
+
+
+def _meaning(given: Asked) -> dict[str, str]:
+    names = label_names(given.model, given.recipe)
+    names = getattr(given.model, "classes_", None) if names is None else names
+    return meaning_of(machine_of(given.model), names)
 
 
 def _certainty(ranking: Ranking) -> dict[str, Any]:
@@ -97,14 +103,6 @@ def _certainty(ranking: Ranking) -> dict[str, Any]:
         content["leader is the best with probability"] = float(sure.chance_best[lead])
         content["tied with the leader"] = list(ranking.ids[tied]) or "nobody"
     return content
-
-
-def ahead(model: Any, recipe: Recipe) -> str:
-    """What says that the first object of a pair is ahead, by the name that the files have for it."""
-    if not hasattr(model, "classes_"):
-        return "values above 0: the first object is ahead"
-    names = label_names(model, recipe) or model.classes_.tolist()
-    return f"label {text_of(names[-1])}: the first object is ahead"
 
 
 def _effects(given: Asked, settings: Settings) -> Any:
