@@ -55,17 +55,26 @@ def suggestion_table(n_seeds: int = 20) -> list[str]:
     """Votes needed."""
     rows = []
     for name, voters, n_votes, batch in (
-        ("simulated, 30 objects", suggestions.simulated, 600, 20),
+        ("simulated, 30 objects", suggestions.simulated, 800, 10),
+        ("games of 60 football teams", suggestions.football, 1600, 20),
         ("votes on 59 language models", suggestions.language_models, 1600, 40),
     ):
-        for strategy in ("scores", "decisions"):
-            shares = [
-                suggestions.race(voters, seed, n_votes, batch, strategy).share_needed
-                for seed in range(n_seeds)
-            ]
-            spread = f"{100 * np.mean(shares):.0f} ± {100 * np.std(shares, ddof=1):.0f}"
-            rows.append([name, strategy, str(n_votes), spread, f"{100 * max(shares):.0f}"])
-    return markdown_table(["votes", "strategy", "random votes", "needed, %", "worst, %"], rows)
+        races = [
+            suggestions.race(voters, seed, n_votes, batch, "scores") for seed in range(n_seeds)
+        ]
+        share, spread = suggestions.shares_needed(races)
+        needed = [
+            f"{100 * one:.0f} ± {100 * two:.0f}" for one, two in zip(share, spread, strict=True)
+        ]
+        rows.append([name, str(n_votes), *needed, str(n_seeds)])
+    header = [
+        "votes",
+        "random votes",
+        "needed for the margins, %",
+        "for the ten leaders, %",
+        "seeds",
+    ]
+    return markdown_table(header, rows)
 
 
 def judge_table(n_seeds: int = 20) -> list[str]:

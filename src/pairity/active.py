@@ -41,6 +41,8 @@ from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_choice, check_count
 from pairity.training.posterior import Parameters, Posterior
 
+__all__ = ["Suggestions", "suggest"]
+
 STRATEGIES = ("scores", "top", "decisions", "uncertainty")
 #: Numbers of roots that are held, and pairs and targets together where kernel values are needed.
 _MOST_NUMBERS, _MOST_PAIRS = 200_000_000, 3000

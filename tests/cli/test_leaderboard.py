@@ -4,14 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.special import expit
 
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 pytest.importorskip("pyarrow", reason="pyarrow comes with the command line extra")
 
+from tables_made import run  # noqa: E402
+
 import pairity  # noqa: E402
-from pairity.app.cli.commands import main  # noqa: E402
 from pairity.inspection import effects  # noqa: E402
 from pairity.io import read_table, write_table  # noqa: E402
 
@@ -38,14 +38,6 @@ FIT = [
     "--output",
     "m.pairity",
 ]
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture
