@@ -66,6 +66,7 @@ _HOMES = {
 }
 #: Public packages and modules.
 _MODULES = (
+    "active",
     "app",
     "datasets",
     "distributed",

@@ -2,6 +2,18 @@
 
 import numpy as np
 import pandas as pd
+from click.testing import CliRunner
+
+from pairity.app.cli.commands import main
+
+
+def run(*arguments, code=0):
+    """What a command says; it must end with this code, and never with a traceback."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
 
 
 def make_players(n=12, seed=0):

@@ -7,16 +7,14 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow comes with the command line extra")
 dask = pytest.importorskip("distributed", reason="it comes with the extra pairity[distributed]")
 
 import tables_made  # noqa: E402
-from tables_made import FIT_GAMES, FIT_RECORDS  # noqa: E402
+from tables_made import FIT_GAMES, FIT_RECORDS, run  # noqa: E402
 
-from pairity.app.cli.commands import main  # noqa: E402
 from pairity.app.cli.workers import ParquetPairs  # noqa: E402
 from pairity.distributed.predictions import label_column  # noqa: E402
 from pairity.io import (  # noqa: E402
@@ -61,14 +59,6 @@ def in_parts(table, folder):
     for number, rows in enumerate(np.array_split(np.arange(len(table)), 3)):
         part = table.iloc[rows]
         part.to_parquet(folder / f"{number}.parquet", row_group_size=20, index=False)
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 def files_in(folder):

@@ -11,13 +11,12 @@ from types import ModuleType
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 pytest.importorskip("pyarrow", reason="pyarrow comes with the command line extra")
 
 import tables_made  # noqa: E402
-from tables_made import FIT_GAMES, FIT_RECORDS  # noqa: E402
+from tables_made import FIT_GAMES, FIT_RECORDS, run  # noqa: E402
 
 import pairity  # noqa: E402
 from pairity import Pairs, PairSVC  # noqa: E402
@@ -30,14 +29,6 @@ from pairity.io import (  # noqa: E402
     write_table,
 )
 from pairity.kernels import Gaussian, Linear  # noqa: E402
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture

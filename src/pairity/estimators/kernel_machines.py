@@ -11,6 +11,7 @@ from pairity.estimators.machine import (
     PenalisedMachine,
     TwoProbabilities,
 )
+from pairity.estimators.uncertainty import WithPosterior
 from pairity.runtime.validation import check_not_negative
 from pairity.solvers.choices import SMOOTH, Solver
 
@@ -192,7 +193,7 @@ class PairSVR(PairRegressor, PenalisedMachine):
 
 
 @dataclass(eq=False, repr=False)
-class PairLogistic(TwoProbabilities, PairClassifier, PenalisedMachine):
+class PairLogistic(WithPosterior, TwoProbabilities, PairClassifier, PenalisedMachine):
     """Kernel logistic regression of pairs: probabilities that obey the swap law exactly.
 
     Minimises ``1/2 |f|^2 + C sum_I log(1 + exp(-y (f + bias)))`` over the full training set I, or
@@ -244,6 +245,8 @@ class PairLogistic(TwoProbabilities, PairClassifier, PenalisedMachine):
         As in :class:`~pairity.PairSVC`; every row is a support row.
     approximation_ : tuple of FeatureError
         Of low-rank models, which have no support rows, as in :class:`~pairity.PairSVC`.
+    observed_ : Observations
+        What it was fitted to, kept for intervals; not of low-rank models.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairRegressor
+from pairity.estimators.uncertainty import WithPosterior
 from pairity.losses.loss import Squared
 from pairity.losses.piecewise import LossRecipe
 from pairity.runtime.validation import check_strength
@@ -21,7 +22,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class PairRidge(PairRegressor):
+class PairRidge(WithPosterior, PairRegressor):
     """Kernel ridge regression of pairs, exactly symmetric or antisymmetric under a swap.
 
     Minimises ``1/2 |f|^2 + 1/(2 alpha) sum_I (y - f)^2`` over the full training set I: the linear
@@ -87,6 +88,8 @@ class PairRidge(PairRegressor):
         As in :class:`~pairity.PairSVC`; the violation is the relative residual.
     approximation_ : tuple of FeatureError
         Of low-rank models, which have no coefficients of pairs, as in :class:`~pairity.PairSVC`.
+    observed_ : Observations
+        What it was fitted to, kept for intervals; not of low-rank models.
 
     Examples
     --------

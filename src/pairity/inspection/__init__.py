@@ -1,9 +1,9 @@
 """What a fitted model says: rankings and groups, explanations, which symmetry the data speak for.
 
 =============================  ================================================================
-``rank_objects``               scores, ranks and intervals from an antisymmetric model, with the
-                               share of its preferences that no ranking can explain, and the
-                               strongest cycles
+``rank_objects``               scores, ranks, intervals, ties and ranges of ranks from an
+                               antisymmetric model, with the share of its preferences that no
+                               ranking can explain, and the strongest cycles
 ``rank_observed``              the same from observed outcomes alone
 ``hodge_rank``                 the least-squares scores and the gradient, curl and harmonic parts
                                of outcomes
@@ -16,12 +16,19 @@
 ``permutation_importance``     what a score loses when a feature is shuffled, objects and group
                                features each in the way that respects the swap
 ``plot_importance``            the same as a picture
+``posterior``                  variances and covariances of a fitted function
+``conformal``                  sets and intervals of any model, from folds that never leak objects
+``effects``                    effects of columns in original units, with errors, intervals and tests
+``judges``                     how reliable each judge is, and how much each prefers the first position
 ``parity_report``              which law the data speak for: pairs observed in both orders, and
                                models that obey one law, the other or a mixture, on pairs held out
 =============================  ================================================================
 """
 
+from pairity.inspection.certainty import Certainty
 from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
+from pairity.inspection.conformal import Conformal, conformal
+from pairity.inspection.effects import Effects, effects
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
 from pairity.inspection.hodge import (
     Cycle,
@@ -44,37 +51,48 @@ from pairity.inspection.influence import (
     even_odd_parts,
     influential_pairs,
 )
+from pairity.inspection.judges import Judges, judges
+from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
-from pairity.inspection.rank import Ranking, rank_objects, rank_observed
+from pairity.inspection.rank import rank_objects, rank_observed
+from pairity.inspection.ranking import Ranking
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 
 __all__ = [
+    "Certainty",
     "Columns",
     "Comparison",
+    "Conformal",
     "Cycle",
     "CycleSearch",
     "Difference",
+    "Effects",
     "EvenOddParts",
     "Grouping",
     "HodgeParts",
     "Influences",
+    "Judges",
     "MirroredPairs",
     "ModelScore",
     "ParityReport",
     "PermutationImportance",
     "PreferenceFlow",
     "Ranking",
+    "conformal",
     "contributions",
     "decompose",
+    "effects",
     "even_odd_parts",
     "group_objects",
     "hodge_rank",
     "influential_pairs",
+    "judges",
     "model_flow",
     "observed_flow",
     "parity_report",
     "permutation_importance",
     "plot_importance",
+    "posterior",
     "rank_objects",
     "rank_observed",
     "strongest_cycles",

@@ -26,6 +26,7 @@ from pairity.estimators.machine import PairMachine, TwoLabels
 from pairity.estimators.ridge import PairRidge
 from pairity.estimators.semi_supervised import TransductivePairSVC
 from pairity.estimators.transformers import ObjectTransformer
+from pairity.estimators.uncertainty import WithPosterior
 from pairity.exceptions import ModelFileError
 from pairity.io.registry import is_own, name_of
 from pairity.io.values import is_scalar
@@ -41,6 +42,7 @@ from pairity.solvers.certificate import Certificate
 from pairity.solvers.low_rank.function import LowRankModel
 from pairity.solvers.switching import Switch
 from pairity.training.model import PairModel
+from pairity.training.observed import Observations
 
 #: Arrays with their number of dimensions, or any number of them.
 Floats: TypeAlias = NDArray[np.floating[Any]]
@@ -83,6 +85,7 @@ FITTED: dict[type[Any], dict[str, Any]] = {
         "support_pairs_": Pairs,
     },
     TwoLabels: {"classes_": NDArray[Any]},
+    WithPosterior: {"observed_": Observations},
     PairRidge: {
         "alpha_": float,
         "coef_path_": Table,

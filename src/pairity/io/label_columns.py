@@ -53,6 +53,7 @@ def labels_of_column(
     positive: str | None = None,
     draw: str | None = None,
     dropped: Sequence[str] = (),
+    says_who_is_ahead: bool = False,
 ) -> Labels:
     """Labels of a pandas column.
 
@@ -68,6 +69,9 @@ def labels_of_column(
         Text of the label of a draw; there are three outcomes then.
     dropped : sequence of str
         Texts of labels whose rows are left out.
+    says_who_is_ahead : bool
+        Whether one of the labels says that the first object is ahead (antisymmetric models): then
+        numbers whose signs do not tell which one, such as 1 and 2, need ``positive`` as texts do.
     """
     n_missing = int(column.isna().sum())
     if n_missing:
@@ -91,6 +95,8 @@ def labels_of_column(
     _refuse_count(counts, draw, column)
     if positive is None and getattr(column.dtype, "kind", "O") in "biuf":
         values = column.to_numpy()
+        if says_who_is_ahead and draw is None:
+            _refuse_unordered(values[kept], column)
         whole = values.dtype.kind == "f" and (values == np.floor(values)).all()
         values = values.astype(np.int64) if whole else np.asarray(values)
         return Labels(values[kept], kept, None, counts, n_dropped)
@@ -109,6 +115,16 @@ def labels_of_column(
     signs = [sign for sign, text in stands_for.items() if text is not None]
     names = LabelNames(signs, [originals.get(stands_for[sign], stands_for[sign]) for sign in signs])
     return Labels(values[kept], kept, names, counts, n_dropped)
+
+
+def _refuse_unordered(values: NDArray[Any], column: Any) -> None:
+    """Refuse two numbers of which neither is above 0 while the other is not: 1 and 2, say."""
+    low, high = values.min(), values.max()
+    if low < high and not low <= 0 < high:
+        raise ValueError(
+            f"got the labels {text_of(low)} and {text_of(high)} in column {column.name!r}; expected to"
+            ' know which of them says "the first is ahead": pass --positive LABEL.'
+        )
 
 
 def _refuse_unknown(

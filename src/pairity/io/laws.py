@@ -38,6 +38,7 @@ from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.solvers.low_rank.design import Layout
 from pairity.solvers.low_rank.function import LowRankModel
 from pairity.training.model import PairModel
+from pairity.training.observed import Observations
 
 #: Support pairs whose kernel values are looked at, and those that a model is asked about.
 _SAMPLE, _ASKED = 1000, 4
@@ -165,6 +166,19 @@ def _machine(machine: Any) -> Holds:
     yield np.array_equal(machine.dual_coef_, model.coefficients)
     yield np.array_equal(dual[np.flatnonzero(dual)], machine.dual_coef_)
     yield len(rows) == len(pairs) and (np.diff(rows) > 0).all() and (rows >= 0).all()
+    observed = getattr(machine, "observed_", None)
+    if observed is not None:
+        seen = observed.pairs
+        yield widths == (seen.n_object_features, seen.n_symmetric, seen.n_antisymmetric)
+
+
+def _observations(observed: Observations) -> Holds:
+    sizes = {len(part) for part in (observed.pairs, observed.targets, observed.weights)}
+    yield sizes == {len(observed.rows)} and observed.rows.ndim == observed.targets.ndim == 1
+    yield _finite(observed.targets, observed.weights) and (observed.weights >= 0.0).all()
+    yield observed.strength > 0.0 and np.isfinite(observed.strength)
+    yield (np.diff(observed.rows) > 0).all() and (observed.rows >= 0).all()
+    yield len(observed.rows) == 0 or observed.rows[-1] < observed.n_rows
 
 
 def _search(search: Any) -> Holds:
@@ -249,6 +263,7 @@ def _transformer(model: ObjectTransformer) -> Holds:
 _LAWS: dict[type[Any], tuple[str, Callable[[Any], Holds]]] = {
     PairModel: ("a fitted function", _function),
     LowRankModel: ("a low-rank function", _low_rank),
+    Observations: ("observations", _observations),
     Scaling: ("a scaling", _scaling),
     Isotonic: ("a curve of probabilities", _isotonic),
     DrawModel: ("probabilities of three outcomes", _draw_model),

@@ -5,9 +5,16 @@ from typing import TYPE_CHECKING
 from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
+    from pairity.pairs.counts import Votes, votes_of_counts
     from pairity.pairs.data import Pairs
     from pairity.pairs.neighbours import with_neighbour_means
 
-__all__ = ["Pairs", "with_neighbour_means"]
+__all__ = ["Pairs", "Votes", "votes_of_counts", "with_neighbour_means"]
 
-__getattr__, __dir__ = attach(__name__, {"Pairs": "data", "with_neighbour_means": "neighbours"})
+_HOMES = {
+    "Pairs": "data",
+    "Votes": "counts",
+    "votes_of_counts": "counts",
+    "with_neighbour_means": "neighbours",
+}
+__getattr__, __dir__ = attach(__name__, _HOMES)

@@ -227,6 +227,12 @@ def check_count(
         raise error(f"got {name}={value!r}; expected a whole number, {least} or more.")
 
 
+def check_level(value: Any, name: str = "level") -> None:
+    """Refuse anything but a number between 0 and 1."""
+    if not _is_finite_number(value) or not 0.0 < float(value) < 1.0:
+        raise ValueError(f"got {name}={value!r}; expected a number between 0 and 1.")
+
+
 def _is_finite_number(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return False

@@ -132,6 +132,8 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     short_help="Rank objects, or group them.",
     epilog=options.examples(
         "pairity rank games.pairity --output ranking.csv",
+        "pairity rank votes.pairity --intervals --training votes.csv --by judge \\",
+        "    --effects effects.csv --output leaderboard.csv",
         "pairity rank records.pairity new_records.csv --id record --output groups.csv",
     ),
 )
@@ -146,6 +148,11 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     " components); least_squares or average by default.",
 )
 @options.number("--threshold", "Decision above which two objects match; 0.")
+@options.flag("--intervals", "Add intervals, possible ranks, ties and chances of being the best.")
+@options.number("--level", "Coverage of the intervals; 0.9.")
+@options.file("--training", "Table that the model was trained on, for --by.")
+@options.column("--by", "Column of it whose rows hang together: a judge, a day; or 'object'.")
+@options.file("--effects", "Write effects of features of pairs and objects, with intervals, too.")
 @options.output_file("the ranking or the groups")
 @options.config
 @options.force
@@ -155,10 +162,51 @@ def rank(**given: Any) -> None:
 
     The objects are those the model was trained with, or those of the table OBJECTS. All pairs of them
     are compared; antisymmetric features of pairs are taken as 0 (neutral ground).
+
+    Intervals and effects are those of models trained with --learner logistic or ridge.
     """
-    from pairity.app.cli.ask_commands import run_rank
+    from pairity.app.cli.rank_command import run_rank
 
     run_rank(Settings(**given))
+
+
+@click.command(
+    short_help="Say which pairs to ask about next.",
+    epilog=options.examples(
+        "pairity suggest votes.pairity --number 20 --output next.csv",
+        "pairity suggest votes.pairity --strategy top --top 5 --asked asked.csv --output next.csv",
+    ),
+)
+@options.file_argument("model")
+@options.file_argument("pool", required=False)
+@options.option(
+    "--number", "Pairs to suggest.", type=click.IntRange(1), default=10, show_default=True
+)
+@options.choice(
+    "--strategy",
+    ["scores", "top", "decisions", "uncertainty"],
+    "What to learn most about: all scores, those of the leaders, the decisions about the pool;"
+    " or the pairs whose outcome is least certain.",
+    default="scores",
+    show_default=True,
+)
+@options.option("--top", "Leaders that --strategy top is about; 10.", type=click.IntRange(1))
+@options.column("--cost", "Column of POOL with what a question costs.")
+@options.file("--asked", "Table of pairs that are not to be asked again.")
+@options.output_file("the pairs")
+@options.config
+@options.force
+@options.as_json
+def suggest(**given: Any) -> None:
+    """Say which pairs of the table POOL to ask about next, best first.
+
+    Without POOL all pairs of the objects that the MODEL was trained with are candidates. Each
+    suggestion takes those before it into account. The model is one trained with --learner logistic
+    or ridge.
+    """
+    from pairity.app.cli.suggest_command import run_suggest
+
+    run_suggest(Settings(pairs=given.pop("pool"), objects=None, id=None, **given))
 
 
 @click.command(
@@ -253,5 +301,5 @@ def reproduce(table: str, output: Path, seed: int, force: bool) -> None:
     run_reproduce(table, output, seed=seed, force=force)
 
 
-for _command in (check, fit, predict, rank, inspect):
+for _command in (check, fit, predict, rank, suggest, inspect):
     main.add_command(_command)

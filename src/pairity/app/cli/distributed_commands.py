@@ -130,7 +130,11 @@ class _Labels:
                 " leave the rows of others out of the files; for numbers use --learner ridge or svr."
             )
         column = pd.Series(list(counts), name=self._settings.label)
-        labels = labels_of_column(column, positive=self._settings.positive)
+        labels = labels_of_column(
+            column,
+            positive=self._settings.positive,
+            says_who_is_ahead=self._settings.symmetry == "antisymmetric",
+        )
         self.names, self.counts = labels.names, dict(sorted(by_text.items()))
         return dict(zip(counts, np.asarray(labels.values).tolist(), strict=True))
 

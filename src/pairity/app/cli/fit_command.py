@@ -10,7 +10,7 @@ import numpy as np
 import pairity
 from pairity.app.cli.console import make_console, show_stages
 from pairity.app.cli.errors import InputError, bad_input
-from pairity.app.cli.inspect_command import describe_model, say
+from pairity.app.cli.inspect_command import describe_model, meaning_of, say
 from pairity.app.cli.kernel_text import parse_kernel
 from pairity.app.cli.options import Settings
 from pairity.app.cli.outputs import new_paths
@@ -157,6 +157,7 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "objects in pairs": len(np.unique(np.concatenate([pairs.first, pairs.second]))),
         "tables": [path.name for path in settings.inputs()],
         "label counts": labels.counts or None,
+        **(meaning_of(settings, labels.names.names) if labels.names is not None else {}),
         "rows left out": labels.n_dropped or None,
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score")

@@ -17,6 +17,7 @@ from pairity.app.cli.errors import bad_input
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import describe_layers, layers, machine_of
 from pairity.io import ModelFile, Recipe, read_model_file
+from pairity.pairs.from_tables import text_of
 
 #: Entries of a list that people get to see.
 _MOST_SHOWN = 12
@@ -36,6 +37,7 @@ def describe_model(model: Any) -> dict[str, Any]:
     content |= _describe_search(model)
     if hasattr(model, "classes_"):
         content["labels"] = model.classes_.tolist()
+    content |= meaning_of(machine, getattr(model, "classes_", None))
     if hasattr(machine, "feature_widths_"):
         kinds = ("objects", "symmetric", "antisymmetric")
         content["features"] = dict(zip(kinds, machine.feature_widths_, strict=True))
@@ -61,6 +63,14 @@ def describe_model(model: Any) -> dict[str, Any]:
             "tolerance": float(certificate.tol),
         }
     return content
+
+
+def meaning_of(machine: Any, names: Any) -> dict[str, str]:
+    """What says that the first object of a pair is ahead, of an antisymmetric model."""
+    if getattr(machine, "symmetry", None) != "antisymmetric":
+        return {}
+    what = "values above 0" if names is None else f"label {text_of(list(names)[-1])}"
+    return {"meaning": f"{what}: the first object is ahead"}
 
 
 def _describe_search(model: Any) -> dict[str, Any]:
@@ -152,6 +162,11 @@ def run_inspect(settings: Settings) -> None:
     say(settings, str(settings.model), content)
 
 
+def _named_meaning(model: Any, recipe: Recipe) -> dict[str, str]:
+    """The same by the names that the files have for the labels."""
+    return {} if recipe.labels is None else meaning_of(machine_of(model), recipe.labels.names)
+
+
 def _saved(found: ModelFile) -> dict[str, Any]:
     """What is kept beside the model."""
     metadata, recipe = found.metadata, found.metadata.extra.get("recipe")
@@ -165,6 +180,7 @@ def _saved(found: ModelFile) -> dict[str, Any]:
         content |= {
             "columns": {name: value for name, value in names.items() if value is not None},
             "labels": None if recipe.labels is None else recipe.labels.names,
+            **_named_meaning(found.model, recipe),
             "missing numbers": "filled with medians, and flagged" if is_filled else None,
         }
     content |= {

@@ -30,12 +30,14 @@ class Settings(SimpleNamespace):
 
     def inputs(self) -> list[Path]:
         """Files that are read."""
-        given = (getattr(self, name, None) for name in ("model", "pairs", "objects"))
+        names = ("model", "pairs", "objects", "training", "asked")
+        given = (getattr(self, name, None) for name in names)
         return [path for path in given if path is not None]
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        return [path for path in (self.output, getattr(self, "report", None)) if path is not None]
+        more = (getattr(self, name, None) for name in ("report", "effects"))
+        return [path for path in (self.output, *more) if path is not None]
 
 
 # Options from a file ----------------------------------------------------------------------------

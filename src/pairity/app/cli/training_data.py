@@ -35,6 +35,7 @@ def read_training(settings: Settings) -> Training:
         positive=settings.positive,
         draw=settings.draw,
         dropped=settings.drop_label,
+        says_who_is_ahead=settings.symmetry == "antisymmetric",
     )
     frame = frame.iloc[labels.kept]
     objects, columns = training_objects(settings, frame)

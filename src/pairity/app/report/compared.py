@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,27 +112,37 @@ _CYCLES = 5
 def rank(
     subject: Subject, compared: Compared, limits: Limits, seed: int
 ) -> tuple[RankingFacts, Places]:
-    """Least-squares scores of the compared objects with leave-out intervals, and their order."""
-    learner, note, ranking = subject.learner, compared.note, None
-    if 2 * limits.refits <= len(subject.pairs) <= limits.pairs:
+    """Least-squares scores of the compared objects with intervals, and their order.
+
+    Scores are those of ``pairity rank``: of the model that predicts, its calibration included.
+    """
+    model, note, ranking = subject.model, compared.note, None
+    if hasattr(subject.machine, "observed_"):
+        with suppress(ValueError):  # steps before the machine, or a curve after it: by refits
+            ranking = rank_objects(
+                model, compared.pairs, n_cycles=_CYCLES, intervals="analytic", level=_LEVEL
+            )
+    if ranking is None and 2 * limits.refits <= len(subject.pairs) <= limits.pairs:
         try:
             ranking = rank_objects(
-                learner,
+                model,
                 compared.pairs,
                 n_cycles=_CYCLES,
                 intervals="leave_out",
                 training=subject.trained_on,
+                refit=subject.learner,
                 n_resamples=limits.refits,
                 level=_LEVEL,
                 random_state=seed,
             )
         except ValueError:
             note += " Without intervals: some parts of the pairs cannot be fitted."
-    else:
+    elif ranking is None:
         note += " Without intervals: the model would have to be fitted again too often."
     if ranking is None:
-        ranking = rank_objects(learner, compared.pairs, n_cycles=_CYCLES)
-    return _facts(ranking, compared, limits, note.strip()), ranking.order
+        ranking = rank_objects(model, compared.pairs, n_cycles=_CYCLES)
+    facts = _facts(ranking, compared, limits, note.strip())
+    return replace(facts, ahead=subject.ahead), ranking.order
 
 
 def _facts(ranking: Ranking, compared: Compared, limits: Limits, note: str) -> RankingFacts:
@@ -145,6 +156,7 @@ def _facts(ranking: Ranking, compared: Compared, limits: Limits, note: str) -> R
         ranking.win_shares,
         compared.n_observed,
         ranking.components,
+        *_certain(ranking),
     )
     lines = zip(*(column[ranking.order].tolist() for column in columns), strict=True)
     return RankingFacts(
@@ -158,9 +170,21 @@ def _facts(ranking: Ranking, compared: Compared, limits: Limits, note: str) -> R
         n_cyclic=ranking.cycles.n_cyclic,
         n_parts=parts.n_components,
         level=ranking.level,
-        n_refits=limits.refits if ranking.level is not None else 0,
+        n_refits=limits.refits if _is_refitted(ranking) else 0,
         note=note,
     )
+
+
+def _certain(ranking: Ranking) -> tuple[Any, ...]:
+    """Ranks that are possible, and letters of ties."""
+    sure = ranking.certainty
+    if sure is None:
+        return tuple(np.full(len(ranking), None) for _ in range(3))
+    return sure.best_rank, sure.worst_rank, sure.tied
+
+
+def _is_refitted(ranking: Ranking) -> bool:
+    return ranking.certainty is not None and ranking.certainty.source != "analytic"
 
 
 def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Places]:

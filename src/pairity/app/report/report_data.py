@@ -113,6 +113,9 @@ class RankedObject:
     win_share: float
     n_observed: int
     part: int = 0
+    best_rank: int | None = None
+    worst_rank: int | None = None
+    tied: str | None = None
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,7 @@ class RankingFacts:
     level: float | None  # of the intervals
     n_refits: int
     note: str
+    ahead: str = ""  # what says that the first object is ahead
 
 
 @dataclass(frozen=True)

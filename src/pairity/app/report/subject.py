@@ -54,6 +54,13 @@ class Subject:
     y: NDArray[Any]
     targets: Vector
 
+    @property
+    def ahead(self) -> str:
+        """What says that the first object of a pair is ahead."""
+        if self.kind == "numbers":
+            return "values above 0: the first object is ahead"
+        return f"label {self.class_names[-1]}: the first object is ahead"
+
     @classmethod
     def read(cls, model: Any, pairs: Any, y: Any, label_names: Any = None) -> Subject:
         """Check what users pass."""

@@ -1,0 +1,173 @@
+"""``pairity rank``: objects ranked by a model, or grouped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pairity.app.cli.ask_commands import Asked, asked, label_names
+from pairity.app.cli.errors import InputError
+from pairity.app.cli.inspect_command import meaning_of, say
+from pairity.app.cli.options import Settings
+from pairity.estimators.unwrap import machine_of
+from pairity.inspection import Ranking, effects, group_objects, rank_objects
+from pairity.io import Objects, Recipe, read_table, write_table
+from pairity.pairs.data import Pairs
+from pairity.pairs.from_tables import column_of, text_of
+
+_RANKINGS, _GROUPINGS = ("least_squares", "mean", "wins"), ("average", "components")
+
+
+def run_rank(settings: Settings) -> None:
+    """Read, rank or group, write, say."""
+    with asked(settings) as given:
+        compared = all_pairs(given.recipe, given.objects, settings)
+        symmetry = machine_of(given.model).symmetry
+        work = {"antisymmetric": _ranked, "symmetric": _grouped}.get(symmetry)
+        if work is None:
+            raise InputError(
+                f"got a model with symmetry {symmetry!r}; expected an antisymmetric one to rank by, or"
+                " a symmetric one to group by."
+            )
+        table, content = work(given, compared, settings)
+        write_table(table, given.staged[0])
+        if settings.effects is not None:
+            found = _effects(given, settings)
+            write_table(found, given.staged[1])
+            content["effects"] = str(settings.effects)
+    content["table"] = str(settings.output)
+    say(settings, f"objects by {settings.model}", content)
+
+
+def all_pairs(recipe: Recipe, objects: Objects, settings: Settings) -> Pairs:
+    """The pairs given, or all pairs of the objects, on neutral ground."""
+    if settings.pairs is not None:
+        frame = read_table(settings.pairs, recipe.columns.ends)
+        return recipe.pairs(frame, objects, settings.pairs.name)
+    names = recipe.feature_names(objects)
+    if names["symmetric"]:
+        raise InputError(
+            f"got a model with the feature {names['symmetric'][0]!r} of pairs, which all pairs of"
+            " objects do not have; expected --pairs FILE with the pairs to compare."
+        )
+    table = recipe.object_table(objects)
+    n = len(objects.texts)
+    flat = np.zeros((n * (n - 1) // 2, len(names["antisymmetric"])))
+    return Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
+
+
+def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:
+    method = _method(settings, _RANKINGS, "antisymmetric")
+    if settings.threshold is not None:
+        raise InputError("got --threshold for an antisymmetric model; expected a symmetric one.")
+    if settings.level is not None and not settings.intervals:
+        raise InputError("got --level without --intervals; expected both.")
+    ranking = rank_objects(
+        given.model,
+        pairs,
+        ids=given.objects.ids,
+        method=method,
+        intervals="analytic" if settings.intervals else None,
+        by=_clusters(given, settings),
+        level=0.9 if settings.level is None else settings.level,
+    )
+    content = {
+        "objects": len(ranking),
+        **_meaning(given),
+        "best": list(ranking.ids[ranking.order[:5]]),
+        "explained by the ranking": 1.0 - ranking.cyclic_share,
+        "cyclic": ranking.cyclic_share,
+        "triangles that go round": f"{ranking.cycles.n_cyclic} of {ranking.cycles.n_triangles}",
+    }
+    return ranking.to_frame(), content | _certainty(ranking)
+
+
+def _meaning(given: Asked) -> dict[str, str]:
+    names = label_names(given.model, given.recipe)
+    names = getattr(given.model, "classes_", None) if names is None else names
+    return meaning_of(machine_of(given.model), names)
+
+
+def _certainty(ranking: Ranking) -> dict[str, Any]:
+    """What is certain about a ranking, and which parts of it stand apart."""
+    content: dict[str, Any] = {}
+    if ranking.parts.n_components > 1:
+        content["parts ranked apart"] = ranking.named_parts()
+    sure = ranking.certainty
+    if sure is not None:
+        lead = ranking.order[0]
+        tied = [row for row in ranking.order if not (sure.ahead[lead, row] or row == lead)]
+        tied = [row for row in tied if ranking.components[row] == ranking.components[lead]]
+        content["level of intervals"] = sure.level
+        content["leader is the best with probability"] = float(sure.chance_best[lead])
+        content["tied with the leader"] = list(ranking.ids[tied]) or "nobody"
+    return content
+
+
+def _effects(given: Asked, settings: Settings) -> Any:
+    """A table of effects; objects known by their names alone are in the ranking."""
+    names = given.recipe.feature_names(given.objects)
+    kinds = ["symmetric", "antisymmetric"] + ([] if given.recipe.identity else ["objects"])
+    found = effects(
+        given.model,
+        clusters=_clusters(given, settings),
+        level=0.9 if settings.level is None else settings.level,
+        kinds=kinds,
+        names={kind: list(columns) for kind, columns in names.items()},
+    )
+    return found.to_frame()
+
+
+def _clusters(given: Asked, settings: Settings) -> Any:
+    """What rows of the training table hang together by; None if nothing is named."""
+    if settings.by is None or settings.by == "object":
+        return settings.by
+    if settings.training is None:
+        raise InputError(
+            f"got --by {settings.by} without --training; expected the table that the model was trained"
+            " on, which has that column: pass --training PAIRS."
+        )
+    frame = read_table(settings.training, given.recipe.columns.ends)
+    column = column_of(frame, settings.by, settings.training.name)
+    observed = getattr(machine_of(given.model), "observed_", None)
+    n_rows = len(column) if observed is None else observed.n_rows
+    label = given.recipe.columns.label
+    if n_rows != len(column) and label is not None and label in frame.columns:
+        names = label_names(given.model, given.recipe) or given.model.classes_.tolist()
+        decided = {text_of(name) for name in (names[0], names[-1])}
+        column = column[frame[label].map(text_of).isin(decided).to_numpy()]
+    if n_rows != len(column):
+        raise InputError(
+            f"got {len(column)} rows in {settings.training.name}; expected the {n_rows} that the model"
+            " was trained on: pass the same table."
+        )
+    return column.map(text_of).to_numpy(dtype=object).astype(str)
+
+
+def _grouped(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:
+    if settings.intervals or settings.effects is not None or settings.by is not None:
+        raise InputError(
+            "got --intervals, --by or --effects for a symmetric model; expected an antisymmetric one."
+        )
+    model, objects = given.model, given.objects
+    method, threshold = _method(settings, _GROUPINGS, "symmetric"), settings.threshold
+    groups = group_objects(model, pairs, ids=objects.ids, method=method, threshold=threshold)
+    return groups.to_frame(), {
+        "objects": len(groups.labels),
+        "groups": groups.n_groups,
+        "groups of several": int((groups.sizes > 1).sum()),
+        "largest": int(groups.sizes.max(initial=0)),
+        "threshold": groups.threshold,
+    }
+
+
+def _method(settings: Settings, allowed: tuple[str, ...], symmetry: str) -> str:
+    """The method asked for, the first of those allowed by default."""
+    method: str = settings.method or allowed[0]
+    if method not in allowed:
+        raise InputError(
+            f"got --method {method} for a model that is {symmetry}; expected one of"
+            f" {', '.join(allowed)}."
+        )
+    return method

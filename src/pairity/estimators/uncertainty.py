@@ -1,0 +1,108 @@
+"""``decision_std`` and ``predict_interval``: how sure machines with a posterior are."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from pairity.losses.loss import Logistic, Loss, Squared
+from pairity.losses.probabilities import two_probabilities
+from pairity.runtime.validation import check_choice, check_level
+from pairity.training.model import PairModel
+from pairity.training.observed import Observations
+from pairity.training.read import TrainingData, read_pairs
+
+Vector = NDArray[np.float64]
+
+
+class WithPosterior:
+    """Machines whose fit is the mode of a posterior: :class:`~pairity.PairRidge`, ``PairLogistic``."""
+
+    observed_: Observations
+
+    def fit_loss(self, data: TrainingData, loss: Loss) -> Self:
+        """Fit with a loss of your own, one entry for each row of ``pairity.training.read.read``.
+
+        What was observed is kept where the loss is that of the estimator itself, and support pairs
+        are: intervals follow from it.
+        """
+        self.__dict__.pop("observed_", None)
+        super().fit_loss(data, loss)  # type: ignore[misc]
+        machine: Any = self
+        strength = machine._recipe().strength
+        own = isinstance(loss, Logistic if is_classifier(machine) else Squared)
+        own = own and isinstance(machine._model, PairModel)
+        if own and np.array_equal(loss.weights, strength * data.weights):  # type: ignore[attr-defined]
+            self.observed_ = observations_of(machine, data)
+        return self
+
+    def _posterior(self, observed: Observations | None = None) -> Any:
+        """The posterior of what was observed."""
+        machine: Any = self
+        check_is_fitted(machine)
+        if observed is None:
+            observed = getattr(self, "observed_", None)
+        if observed is None:
+            raise ValueError(
+                f"got a {type(self).__name__} that keeps no training pairs (a low-rank model, a loss of"
+                " your own, or a file of an older version); expected what it was fitted to:"
+                " pairity.inspection.posterior(model, training=(pairs, y)), or fit it again."
+            )
+        from pairity.training.posterior import posterior_of  # few fits are asked for it
+
+        kind = "logistic" if is_classifier(machine) else "squared"
+        options = {"has_bias": machine._has_bias, "budget": machine._budget}
+        return posterior_of(machine._model, observed, kind, **options)
+
+    def decision_std(self, X: Any) -> Vector:
+        """Posterior standard deviation of the fitted function, shape (n,).
+
+        The same for pairs and for swapped pairs, bit for bit; exactly 0.0 for an object with itself
+        in the antisymmetric case.  Of a regressor the prior variance is estimated, of a classifier
+        it is that of the penalty (:mod:`pairity.training.posterior`).
+        """
+        posterior = self._posterior()
+        return posterior.std(read_pairs(self, X, reset=False))
+
+    def predict_interval(self, X: Any, level: float = 0.9, of: str = "function") -> Vector:
+        """Lower and upper ends of an interval, shape (n, 2).
+
+        Under a swap they stay, or are exchanged and change their sign (probabilities p become
+        1 - p), bit for bit.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows.
+        level : float
+            Coverage aimed at, between 0 and 1.
+        of : {"function", "outcome"}
+            Interval of the fitted function (decisions of a classifier); or of a new observation of
+            a regressor, noise included, and of the probability of ``classes_[1]``.
+        """
+        check_level(level)
+        check_choice(of, "of", ("function", "outcome"))
+        posterior = self._posterior()
+        pairs = read_pairs(self, X, reset=False)
+        variance, centre = posterior.variance(pairs), self._decide(X)  # type: ignore[attr-defined]
+        classifier = is_classifier(self)
+        if of == "outcome" and not classifier:
+            variance = variance + posterior.noise
+        reach = float(norm.ppf(0.5 + level / 2.0)) * np.sqrt(variance)
+        ends = np.column_stack([centre - reach, centre + reach])
+        if of == "outcome" and classifier:
+            return np.column_stack([two_probabilities(end)[:, 1] for end in ends.T])
+        return ends
+
+
+def observations_of(machine: Any, data: TrainingData) -> Observations:
+    """Training data as a machine keeps them: its own support pairs where they are all of them."""
+    support = getattr(machine, "support_pairs_", None)
+    pairs = support if support is not None and len(support) == len(data) else data.pairs
+    strength = float(machine._recipe().strength)
+    return Observations(pairs, data.targets, data.weights, strength, data.rows, data.n_rows)

@@ -1,0 +1,163 @@
+"""Conformal sets and intervals for any model of pairs, from folds that never leak objects.
+
+How far a model is off depends on how much of a pair it knows.  So held-out values are kept apart by
+the number of objects, 0 to 2, that no training pair of their fold has, and a pair is judged by those
+of its own kind.  With nonconformity ``a = |y - f|`` of numbers, ``a = -y f`` of labels -1 and +1, and
+q the smallest value that ``ceil((n + 1) level)`` of the n held-out values do not exceed,
+
+    [f - q, f + q],    respectively    {v in {-1, +1} : -v f <= q}
+
+holds the truth for a share ``level`` of new pairs, whatever the model (Vovk, Gammerman and Shafer,
+Algorithmic Learning in a Random World, 2005), as far as folds are alike and pairs of one kind
+exchangeable.  Where too few were held out the interval is infinite and the set holds both labels.
+
+Both mirror exactly under a swap, because f does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
+
+from pairity.estimators.unwrap import innermost
+from pairity.inspection.fitted_function import require_pairs, together, values_of
+from pairity.model_selection.held_out import Trainer
+from pairity.model_selection.splitter import PairKFold
+from pairity.model_selection.splitters import ObjectKFold
+from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import SYMMETRIES, Parity
+from pairity.pairs.same_objects import ends_of
+from pairity.runtime.validation import check_count, check_level
+from pairity.training.read import read_labels, read_targets
+
+
+@dataclass(frozen=True, eq=False)
+class Conformal:
+    """A fitted model with held-out nonconformities, one array for 0, 1 and 2 new objects."""
+
+    model: Any
+    training: Pairs
+    nonconformities: tuple[Vector, Vector, Vector]
+
+    def reach(self, pairs: Pairs, level: float = 0.9) -> Vector:
+        """``q`` of each pair; infinite where too few pairs of its kind were held out."""
+        check_level(level)
+        require_pairs(pairs)
+        quantiles = np.array([_quantile(values, level) for values in self.nonconformities])
+        return quantiles[_n_new(self.training, pairs)]
+
+    def predict_interval(self, pairs: Pairs, level: float = 0.9) -> Vector:
+        """Lower and upper ends for new observations of a regressor, shape (n, 2)."""
+        if is_classifier(self.model):
+            raise ValueError(
+                f"got intervals of {type(self.model).__name__}, a classifier; expected a regressor:"
+                " predict_set says which labels are possible."
+            )
+        centre, reach = values_of(self.model, pairs), self.reach(pairs, level)
+        return np.column_stack([centre - reach, centre + reach])
+
+    def predict_set(self, pairs: Pairs, level: float = 0.9) -> NDArray[np.bool_]:
+        """Which of ``model.classes_`` are possible, shape (n, 2)."""
+        if not is_classifier(self.model):
+            raise ValueError(
+                f"got sets of {type(self.model).__name__}, a regressor; expected a classifier:"
+                " predict_interval gives intervals."
+            )
+        decisions, reach = values_of(self.model, pairs), self.reach(pairs, level)
+        return np.column_stack([decisions <= reach, -decisions <= reach])
+
+
+def conformal(
+    model: Any,
+    pairs: Pairs,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    n_splits: int = 5,
+    random_state: Any = 0,
+) -> Conformal:
+    """Conformal sets and intervals of a fitted model, from clones on folds of what it was fitted to.
+
+    Parameters
+    ----------
+    model : fitted model
+        A classifier of two labels with ``decision_function``, or a regressor; alone, in a pipeline
+        or in a search.
+    pairs, y : Pairs, array-like of shape (n,)
+        What it was fitted to.
+    groups : array-like of shape (n,), optional
+        Pairs of one group (a judge, a day) are never on both sides of a fold.
+    n_splits : int
+        Number of folds, of pairs and of objects.
+    random_state : int, Generator or None
+        Seed of the folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import Pairs, PairSVR
+    >>> from pairity.inspection import conformal
+    >>> strength = np.arange(12.0)[:, None]
+    >>> games = Pairs.complete(strength)
+    >>> margin = strength[games.first, 0] - strength[games.second, 0]
+    >>> model = PairSVR("antisymmetric", kernel="linear", C=100.0).fit(games, margin)
+    >>> low, high = conformal(model, games, margin).predict_interval(games).T
+    >>> bool(((low <= margin) & (margin <= high)).mean() >= 0.9)
+    True
+    """
+    require_pairs(pairs)
+    check_count(n_splits, "n_splits", 2)
+    targets, classes = np.asarray(y), getattr(model, "classes_", None)
+    if is_classifier(model):
+        if classes is None or len(classes) != 2:
+            raise ValueError(f"got {model!r}; expected a fitted classifier of two labels.")
+        truth = np.where(targets == classes[1], 1.0, -1.0)
+        read_labels(targets, len(pairs), None if len(np.unique(targets)) > 1 else _odd(model))
+    else:
+        truth = read_targets(targets, len(pairs))
+    trainer = Trainer(model, pairs, targets, None)
+    splitters: list[Any] = [
+        PairKFold(n_splits, new=(0, 1, 2), random_state=random_state),
+        ObjectKFold(n_splits, new=(1, 2), random_state=random_state),
+    ]
+    ends = ends_of(pairs)
+    kept: tuple[list[Vector], ...] = ([], [], [])
+    for splitter in splitters:
+        for train, test in splitter.split(pairs, groups=groups):
+            if not len(train) or not len(test):
+                continue
+            if classes is not None and len(np.unique(targets[train])) < 2 and _odd(model) is None:
+                continue
+            values = values_of(trainer.fit(train, classes), pairs[test])
+            off = -truth[test] * values if classes is not None else np.abs(truth[test] - values)
+            trained = np.zeros(len(pairs), dtype=np.bool_)
+            trained[train] = True
+            n_new = ends.n_new(trained)[test]
+            for number, found in enumerate(kept):
+                found.append(off[n_new == number])
+    parts = [np.sort(np.concatenate([*found, np.zeros(0)])) for found in kept]
+    return Conformal(model, pairs, (parts[0], parts[1], parts[2]))
+
+
+def _odd(model: Any) -> Any:
+    """The parity of an antisymmetric model, None of others."""
+    parity = SYMMETRIES[innermost(model).symmetry]
+    return parity if parity is Parity.ODD else None
+
+
+def _quantile(values: Vector, level: float) -> float:
+    """The smallest value that ``ceil((n + 1) level)`` of n sorted ones do not exceed."""
+    number = int(np.ceil((len(values) + 1) * level))
+    return float(values[number - 1]) if number <= len(values) else np.inf
+
+
+def _n_new(training: Pairs, pairs: Pairs) -> Places:
+    """How many objects of each pair no training pair has."""
+    both = together(training, pairs)
+    is_training = np.arange(len(both)) < len(training)
+    return ends_of(both).n_new(is_training)[len(training) :]

@@ -1,0 +1,317 @@
+"""Effects of columns in original units, with standard errors, intervals and tests.
+
+Where a kernel is linear the fitted function is
+
+    f(a, b) = (x_a -+ x_b)' u + x_ab' v + x~_ab' v~ (+ constant),
+
+whatever scaling the kernel does inside.  An effect is what one unit of a column adds to f: log-odds
+of a :class:`~pairity.PairLogistic`, units of the target of a :class:`~pairity.PairRidge`.  It is read
+off the explicit features of pairs that differ in that unit alone, and so is its variance
+(:mod:`pairity.inspection.linear_part`).  Estimates are penalised: a large C (a small alpha) gives
+those of maximum likelihood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.stats import chi2, norm
+from sklearn.base import is_classifier
+
+from pairity.inspection.fitted_function import as_frame
+from pairity.inspection.linear_part import LinearPart
+from pairity.inspection.parameter_fit import minimise
+from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
+from pairity.pairs.arrays import Matrix, Vector, as_dense
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity
+from pairity.runtime.validation import check_choice, check_level
+
+KINDS = ("objects", "symmetric", "antisymmetric")
+#: Columns of objects that have effects of their own, at most.
+_MOST_COLUMNS = 2000
+#: Training pairs on which the function is compared with its effects, and how far it may be off.
+_TRIED, _TOLERANCE = 200, 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Effects of columns, in the order of the table.
+
+    Attributes
+    ----------
+    names, kinds : tuple of str
+        Columns, and whether they are of objects, symmetric or antisymmetric.
+    estimates, errors, lower, upper : ndarray
+        Effects per unit, standard errors, and intervals at ``level``.
+    statistics, p_values : ndarray
+        Of the ``test`` that an effect is 0: z of Wald, or chi-squared of the likelihood ratio.
+    covariance : ndarray of shape (p, p)
+        Of the estimates.
+    n_clusters : int or None
+        Clusters behind the standard errors, if any.
+    """
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    estimates: Vector
+    errors: Vector
+    lower: Vector
+    upper: Vector
+    statistics: Vector
+    p_values: Vector
+    covariance: Matrix
+    level: float
+    test: str
+    n_clusters: int | None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> float:
+        """The estimate of a column by its name."""
+        return float(self.estimates[self.names.index(name)])
+
+    def to_frame(self) -> Any:
+        """Return a pandas table, one row per column."""
+        columns = {
+            "name": list(self.names),
+            "kind": list(self.kinds),
+            "estimate": self.estimates,
+            "error": self.errors,
+            "lower": self.lower,
+            "upper": self.upper,
+            "statistic": self.statistics,
+            "p_value": self.p_values,
+        }
+        return as_frame(columns)
+
+    def __str__(self) -> str:
+        width = max([len(name) for name in self.names], default=0)
+        clustered = "" if self.n_clusters is None else f", {self.n_clusters} clusters"
+        lines = [f"{len(self)} effects, {self.level:.0%} intervals{clustered}"]
+        for row, name in enumerate(self.names):
+            ends = f"[{self.lower[row]:+.4g}, {self.upper[row]:+.4g}]"
+            lines.append(
+                f"  {name:<{width}}  {self.estimates[row]:+.4g}  {ends}  p = {self.p_values[row]:.2g}"
+            )
+        return "\n".join(lines)
+
+
+def effects(
+    model: Any,
+    *,
+    clusters: Any = None,
+    level: float = 0.9,
+    test: str = "wald",
+    kinds: Sequence[str] = KINDS,
+    names: Mapping[str, Sequence[str]] | None = None,
+) -> Effects:
+    """Effects of the columns that a fitted model is linear in.
+
+    Parameters
+    ----------
+    model : fitted PairLogistic or PairRidge, or a search around one
+        Its kernel linear in the columns, as ``"linear"``, ``Standardized(Linear())``, or one of them
+        plus ``Identity()`` for effects of names.
+    clusters : array-like of shape (n,), "object" or None
+        What observations hang together by: the judge or the day of each row that the model was
+        fitted to; or the objects that rows share.
+    level : float
+        Coverage of the intervals.
+    test : {"wald", "likelihood_ratio"}
+        Test that an effect is 0; the second fits the model again without each column, and knows
+        nothing of clusters.
+    kinds : sequence
+        Which columns: those of "objects", "symmetric" or "antisymmetric" ones.
+    names : mapping, optional
+        Names of the columns of each kind; ids stand for indicator columns of objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pairity import PairLogistic, Pairs
+    >>> from pairity.inspection import effects
+    >>> random = np.random.default_rng(0)
+    >>> first, second = random.integers(0, 5, 400), random.integers(5, 10, 400)
+    >>> longer = random.normal(size=(400, 1))
+    >>> pairs = Pairs(np.eye(10), first, second, antisymmetric=longer)
+    >>> won = np.where(random.random(400) < 1 / (1 + np.exp(-longer[:, 0])), 1, -1)
+    >>> model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, won)
+    >>> table = effects(model, kinds=["antisymmetric"], names={"antisymmetric": ["length"]})
+    >>> bool(table.lower[0] < 1.0 < table.upper[0])
+    True
+    """
+    check_level(level)
+    check_choice(test, "test", ("wald", "likelihood_ratio"))
+    for kind in kinds:
+        check_choice(kind, "kinds", KINDS)
+    part = LinearPart.of(model)
+    probes = _probes(part, kinds)
+    linear = _Columns.of(part, probes)
+    kept = linear.is_there
+    roots, estimates = linear.roots(part)[:, kept], linear.estimates[kept]
+    covariance = part.covariance(roots, clusters)
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    if test == "wald":
+        statistics = np.divide(estimates, errors, out=np.zeros_like(errors), where=errors > 0)
+        p_values = 2.0 * norm.sf(np.abs(statistics))
+    else:
+        if not is_classifier(part.machine) or clusters is not None:
+            raise ValueError(
+                "got test='likelihood_ratio' with clusters or for numbers; expected labels that are"
+                " independent: use test='wald'."
+            )
+        statistics = _likelihood_ratios(part, linear.features[kept])
+        p_values = chi2.sf(statistics, 1)
+    reach = float(norm.ppf(0.5 + level / 2.0)) * errors
+    named = [_name(part, kind, at, names) for kind, at in probes.columns]
+    codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
+    return Effects(
+        tuple(name for name, there in zip(named, kept, strict=True) if there),
+        tuple(kind for (kind, _), there in zip(probes.columns, kept, strict=True) if there),
+        estimates,
+        errors,
+        estimates - reach,
+        estimates + reach,
+        statistics,
+        p_values,
+        covariance,
+        level,
+        test,
+        None if codes is None else int(codes.max()) + 1,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Probes:
+    """Pairs that differ from a pair of zeros by one unit of one column; the pair of zeros is last."""
+
+    pairs: Pairs
+    columns: list[tuple[str, int]]
+
+
+def _probes(part: LinearPart, kinds: Sequence[str]) -> _Probes:
+    seen = part.observed.pairs
+    widths = dict(
+        zip(KINDS, (seen.n_object_features, seen.n_symmetric, seen.n_antisymmetric), strict=True)
+    )
+    if "objects" in kinds and widths["objects"] > _MOST_COLUMNS:
+        raise ValueError(
+            f"got {widths['objects']} columns of objects; expected at most {_MOST_COLUMNS} effects: ask"
+            " for kinds=['symmetric', 'antisymmetric'], and rank_objects for the objects."
+        )
+    columns = [(kind, at) for kind in KINDS if kind in kinds for at in range(widths[kind])]
+    number, width = len(columns) + 1, widths["objects"]
+    groups = {kind: np.zeros((number, widths[kind])) for kind in KINDS[1:]}
+    entries: list[tuple[int, int]] = []
+    for row, (kind, at) in enumerate(columns):
+        if kind == "objects":
+            entries.append((row, at))
+        else:
+            groups[kind][row, at] = 1.0
+    rows, places = np.array(entries, dtype=np.intp).reshape(-1, 2).T
+    table: Any = sp.csr_array((np.ones(len(rows)), (rows, places)), shape=(number + 1, width))
+    if not sp.issparse(seen.objects):
+        table = table.toarray()
+    # one id for all: what a name adds cancels
+    ids = None if seen.ids is None else np.repeat(seen.ids[:1], number + 1)
+    first, zero = np.arange(number), np.full(number, number)
+    return _Probes(
+        Pairs(table, first, zero, groups["symmetric"], groups["antisymmetric"], ids=ids), columns
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """What one unit of each column adds: to the function, and to its explicit features."""
+
+    estimates: Vector
+    features: Matrix  # (p, r)
+
+    @classmethod
+    def of(cls, part: LinearPart, probes: _Probes) -> _Columns:
+        """Read off the probes; refused where the function is not linear in the columns."""
+        seen, span = part.observed.pairs, part.span
+        tables = tables_of(span.form, (seen, probes.pairs))
+        assert tables is not None
+        rows = as_dense(ExplicitFeatures(span.form, tables[1]).rows)
+        features = rows[:-1] - rows[-1]
+        if features.shape[1] != span.rows.shape[1]:
+            raise ValueError(
+                "got a kernel that tells objects apart by their features; expected ids=... in the pairs"
+                " for Identity(), or a linear kernel."
+            )
+        some = np.unique(np.linspace(0, len(seen) - 1, min(_TRIED, len(seen))).astype(np.intp))
+        touched = (features != 0.0).any(axis=0)
+        values = as_dense(span.rows[some])[:, touched]
+        units = _units(part, seen[some], probes.columns)
+        rest = values - units @ features[:, touched]
+        size = np.abs(values).max(initial=0.0)
+        if np.ptp(rest, axis=0).max(initial=0.0) > _TOLERANCE * max(size, 1e-300):
+            raise ValueError(
+                f"got {part.machine._model.kernel!r}, which is not linear in these columns; expected a"
+                " linear kernel, or kinds=[...] of those that it is linear in."
+            )
+        return cls(features @ part.parameters[: features.shape[1]], features)
+
+    @property
+    def is_there(self) -> NDArray[np.bool_]:
+        """Whether the model depends on a column at all."""
+        return (self.features != 0.0).any(axis=1)
+
+    def roots(self, part: LinearPart) -> Matrix:
+        """Roots of the covariance of the effects, shape (r, p)."""
+        table, span = self.features, part.span
+        if span.has_bias:
+            table = np.hstack([table, np.zeros((len(table), 1))])
+        return np.asarray(solve_triangular(span.factor, table.T, lower=True, check_finite=False))
+
+
+def _units(part: LinearPart, pairs: Pairs, columns: list[tuple[str, int]]) -> Matrix:
+    """The columns of pairs: difference or sum of those of objects, group features."""
+    sign = -1.0 if part.parity is Parity.ODD else 1.0
+    objects = as_dense(pairs.objects[pairs.first]) + sign * as_dense(pairs.objects[pairs.second])
+    tables = {
+        "objects": objects,
+        "symmetric": pairs.symmetric,
+        "antisymmetric": pairs.antisymmetric,
+    }
+    return np.column_stack(
+        [*(tables[kind][:, at] for kind, at in columns), np.zeros((len(pairs), 0))]
+    )
+
+
+def _name(part: LinearPart, kind: str, at: int, names: Mapping[str, Sequence[str]] | None) -> str:
+    if names is not None and kind in names and at < len(names[kind]):
+        return str(names[kind][at])
+    seen = part.observed.pairs
+    if kind == "objects" and seen.ids is not None and sp.issparse(seen.objects):
+        column = seen.objects[:, [at]]
+        holders = np.flatnonzero(as_dense(column).ravel())
+        if len(holders) == 1:
+            return str(seen.ids[holders[0]])
+    return f"{kind}[{at}]"
+
+
+def _likelihood_ratios(part: LinearPart, directions: Matrix) -> Vector:
+    """Twice the logarithms of ratios of penalised likelihoods, with each effect and without it.
+
+    With F of :mod:`pairity.inspection.parameter_fit` and losses of weight 2C, that is
+    ``2 (min F with t' w = 0  -  min F) / 2C``: chi-squared of one degree where the effect is 0 and the
+    penalty weak.
+    """
+    free = minimise(part.design, part.loss, part.parameters)
+    statistics = []
+    for direction in directions:
+        padded = np.zeros(len(part.parameters))
+        padded[: len(direction)] = direction
+        without = minimise(part.design, part.loss, part.parameters, padded)
+        statistics.append(2.0 * max(without.value - free.value, 0.0) / part.scale)
+    return np.array(statistics)

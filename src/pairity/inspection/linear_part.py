@@ -1,0 +1,187 @@
+"""The linear model inside a fitted machine: covariances of its parameters, plain or clustered.
+
+With explicit features z, the fitted function is ``z' w``, and w has the covariance
+``scale P^-1`` with P the precision of :mod:`pairity.training.posterior`.  Parameters are those of the
+fit, refined by Newton's method to rounding.  Where observations hang
+together (votes of one judge, games of one day), the sandwich
+
+    P^-1 (sum over clusters g of s_g s_g') P^-1,      s_g = sum over the rows of g of theta_i z_i,
+
+with ``theta_i = -d loss_i / d f`` stands for it (Liang and Zeger, Biometrika 73, 1986), times
+``G / (G - 1)`` for G clusters.  Rows that share an object are clusters that overlap: then the middle
+is ``sum over objects of s_u s_u' - sum over unordered pairs of s_p s_p'`` (Aronow, Samii and Assenova,
+Political Analysis 23, 2015), and what is negative in it is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from sklearn.base import clone, is_classifier
+
+from pairity.estimators.uncertainty import WithPosterior, observations_of
+from pairity.estimators.unwrap import layers, machine_of
+from pairity.inspection.parameter_fit import minimise
+from pairity.losses.loss import Logistic, Squared
+from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.pairs.parity import Parity, halved_weight
+from pairity.pairs.same_objects import ends_of
+from pairity.solvers.primal_design import Design
+from pairity.training.observed import Observations
+from pairity.training.posterior import Parameters, Posterior
+from pairity.training.read import read
+
+#: The name that asks for clusters of rows that share an object.
+BY_OBJECT = "object"
+
+
+def posterior(model: Any, training: tuple[Any, ...] | None = None) -> Posterior:
+    """The Gaussian posterior of a fitted :class:`~pairity.PairRidge` or ``PairLogistic``.
+
+    Parameters
+    ----------
+    model : fitted model
+        One of the two, or a search around one.
+    training : (pairs, y) or (pairs, y, sample_weight), optional
+        What it was fitted to; needed for low-rank models, which keep no training pairs.
+
+    Returns
+    -------
+    Posterior
+        With ``variance(pairs)``, ``std(pairs)`` and ``covariance(pairs, combined)``.
+    """
+    machine = probabilistic_machine(model)
+    if training is None:
+        return machine._posterior()
+    data = read(clone(machine), *training)  # which remembers what it reads
+    return machine._posterior(observations_of(machine, data))
+
+
+def probabilistic_machine(model: Any) -> Any:
+    """The machine with a posterior inside a model, or a sentence saying there is none."""
+    machine = machine_of(model)
+    if not isinstance(machine, WithPosterior):
+        raise ValueError(
+            f"got {type(machine).__name__}, which has no posterior; expected PairLogistic or PairRidge:"
+            " conformal gives sets and intervals of any model, intervals='bootstrap' refits it."
+        )
+    if any(hasattr(layer, "steps") for layer in layers(model)):
+        raise ValueError(
+            "got a pipeline; expected the machine in it: pass model[-1], and pairs that the other"
+            " steps have transformed."
+        )
+    return machine
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPart:
+    """A fitted function that is linear in few features, and what it was fitted to."""
+
+    machine: Any
+    observed: Observations
+    span: Parameters  # the precision of the parameters, factored
+    parameters: Vector
+    pulls: Vector  # theta_i = -d loss_i / d f
+    loss: Any
+    scale: float
+    parity: Parity | None
+
+    @classmethod
+    def of(cls, model: Any) -> LinearPart:
+        """The linear part of a model whose kernel has few explicit features."""
+        machine = probabilistic_machine(model)
+        known = machine._posterior()
+        if not isinstance(known.span, Parameters):
+            raise ValueError(
+                f"got {machine._model.kernel!r}, which is not an inner product of few features;"
+                " expected a linear kernel, Identity() or sums of them: effects, clusters and"
+                " judges are those of linear parts."
+            )
+        seen, old = machine.observed_, known.span
+        weights = halved_weight(known.parity) * seen.strength * seen.weights
+        loss = (Logistic if is_classifier(machine) else Squared)(seen.targets, weights)
+        design = Design(old.rows, old.has_bias)
+        start = design.penalty * design.transposed(loss.pull(machine._model.decisions(seen.pairs)))
+        if old.has_bias:
+            start[-1] = machine._model.bias
+        parameters = minimise(design, loss, start).parameters
+        decisions = design.times(parameters)
+        span = old.with_weights(loss.curvature(decisions))
+        scale = known.scale
+        if not is_classifier(machine):
+            squares = float(weights @ (seen.targets - decisions) ** 2)
+            scale = squares / max(len(seen) - span.edf, 1e-3 * len(seen))
+        pulls = loss.pull(decisions)
+        return cls(machine, seen, span, parameters, pulls, loss, scale, known.parity)
+
+    @property
+    def design(self) -> Design:
+        """Explicit features of the training pairs."""
+        return Design(self.span.rows, self.span.has_bias)
+
+    def covariance(self, roots: Matrix, clusters: Any = None) -> Matrix:
+        """Covariance of functionals with these roots, shape (r, q); clustered where asked for."""
+        if clusters is None:
+            return self.scale * (roots.T @ roots)
+        span = self.span
+        directions = solve_triangular(span.factor, roots, lower=True, trans="T")  # P^-1 t
+        used = directions[: span.rows.shape[1]]
+        pulls, rows = self.pulls[:, np.newaxis], span.rows
+        # one number per row and functional: how much the row moves it
+        if isinstance(clusters, str) and clusters == BY_OBJECT:
+            return self._dyadic(self._influences(used, directions, pulls))
+        codes = self.cluster_codes(clusters)
+        n_clusters = int(codes.max(initial=-1)) + 1
+        gathering = sp.csr_array(
+            (pulls.ravel(), (codes, np.arange(len(codes)))), shape=(n_clusters, len(codes))
+        )
+        sums = gathering @ rows
+        moved = np.asarray(sums @ used)
+        if span.has_bias:
+            moved = moved + np.outer(gathering.sum(axis=1), directions[-1])
+        return (moved.T @ moved) * (n_clusters / max(n_clusters - 1, 1))
+
+    def _influences(self, used: Matrix, directions: Matrix, pulls: Matrix) -> Matrix:
+        moved = np.asarray(self.span.rows @ used)
+        if self.span.has_bias:
+            moved = moved + directions[-1]
+        return moved * pulls
+
+    def _dyadic(self, moved: Matrix) -> Matrix:
+        ends = ends_of(self.observed.pairs)
+        proper = ends.first != ends.second
+        by_object = _sums(ends.first, moved, ends.n_objects)
+        by_object += _sums(ends.second[proper], moved[proper], ends.n_objects)
+        unordered = ends.unordered()
+        by_pair = _sums(unordered[proper], moved[proper], int(unordered.max(initial=0)) + 1)
+        values, vectors = np.linalg.eigh(by_object.T @ by_object - by_pair.T @ by_pair)
+        return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+    def cluster_codes(self, clusters: ArrayLike) -> Places:
+        """Number of the cluster of each row that counts."""
+        values: NDArray[Any] = np.asarray(clusters)
+        if values.shape not in ((self.observed.n_rows,), (len(self.observed),)):
+            raise ValueError(
+                f"got clusters of shape {values.shape}; expected one value for each of the"
+                f" {self.observed.n_rows} rows that the model was fitted to, or 'object'."
+            )
+        if len(values) == self.observed.n_rows:
+            values = values[self.observed.rows]
+        codes = np.unique(values, return_inverse=True)[1].reshape(-1)
+        if len(codes) and codes.max() == 0:
+            raise ValueError(
+                "got one cluster only; expected several: nothing says how clusters differ."
+            )
+        return codes
+
+
+def _sums(codes: Places, rows: Matrix, number: int) -> Matrix:
+    gathering = sp.csr_array(
+        (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(number, len(codes))
+    )
+    return np.asarray(gathering @ rows)

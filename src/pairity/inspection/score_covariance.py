@@ -1,0 +1,227 @@
+"""Covariance of scores: through the posterior of the model, or from models fitted again.
+
+A score is a sum of decisions, ``s = B f`` with B the least squares of a flow or the mean over its
+comparisons, so that its covariance is ``B Cov(f) B'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from pairity.inspection.fitted_function import together
+from pairity.inspection.flow import PreferenceFlow, compares_all
+from pairity.inspection.linear_part import BY_OBJECT, LinearPart, posterior, probabilistic_machine
+from pairity.pairs.arrays import Mask, Matrix, Places, Vector
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import unordered
+from pairity.pairs.same_objects import connected_parts, ends_of
+
+#: Decisions of a calibrated model may be off a multiple of those inside by this part of the largest.
+_TOLERANCE = 1e-6
+#: Objects whose scores have a covariance matrix.
+_MOST_OBJECTS = 5000
+
+
+# Through the posterior --------------------------------------------------------------------------
+
+
+def analytic_covariance(
+    model: Any, pairs: Pairs, flow: PreferenceFlow, decisions: Vector, method: str, clusters: Any
+) -> Matrix:
+    """Covariance of the scores of a model, shape (m, m)."""
+    if method == "wins":
+        raise ValueError(
+            "got intervals='analytic' for method='wins', a count; expected method='least_squares' or"
+            " 'mean', or intervals='bootstrap'."
+        )
+    if flow.n_objects > _MOST_OBJECTS:
+        raise ValueError(
+            f"got {flow.n_objects} objects; expected at most {_MOST_OBJECTS} for analytic intervals:"
+            " rank fewer, or leave intervals out."
+        )
+    machine = probabilistic_machine(model)
+    combined = _score_weights(flow, method) @ _edges_of(pairs, flow)
+    slope = slope_of(decisions, machine._model.decisions(pairs))
+    if clusters is None:
+        covariance = posterior(model).covariance(pairs, combined)
+    else:
+        part = LinearPart.of(model)
+        covariance = part.covariance(part.span.roots(pairs, combined), clusters)
+    return slope**2 * covariance
+
+
+def slope_of(outer: Vector, inner: Vector) -> float:
+    """The multiple of the decisions of the machine inside that a model decides by."""
+    size = float(inner @ inner)
+    slope = float(outer @ inner) / size if size > 0.0 else 1.0
+    miss = np.abs(outer - slope * inner).max(initial=0.0)
+    if miss > _TOLERANCE * np.abs(outer).max(initial=0.0):
+        raise ValueError(
+            "got a model whose decisions are no multiple of those of the machine inside (isotonic"
+            " calibration, say); expected one: rank by the machine itself, or use"
+            " intervals='bootstrap'."
+        )
+    return slope
+
+
+def _score_weights(flow: PreferenceFlow, method: str) -> Any:
+    """B with ``s = B Y`` for the values Y of a flow, shape (m, n_edges)."""
+    gradient = flow.gradient()
+    if method == "mean":
+        totals = flow.per_object(flow.weights, 1.0)
+        each = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
+        return sp.diags_array(each) @ gradient.T @ sp.diags_array(flow.weights)
+    if len(flow) and np.ptp(flow.weights) == 0.0 and compares_all(flow):
+        components = flow.components()
+        sizes = np.bincount(components)[components].astype(np.float64)
+        return sp.diags_array(1.0 / sizes) @ gradient.T
+    weighted = gradient.T @ sp.diags_array(flow.weights)
+    inverse = np.linalg.pinv((weighted @ gradient).toarray(), hermitian=True)
+    return sp.csr_array(inverse @ weighted)
+
+
+def _edges_of(pairs: Pairs, flow: PreferenceFlow) -> sp.csr_array:
+    """The matrix that takes decisions about pairs to the values of a flow: means, with signs."""
+    low, high, swapped = unordered(pairs.first, pairs.second)
+    known = flow.first * flow.n_objects + flow.second
+    edge = np.searchsorted(known, low * flow.n_objects + high)
+    counts = np.bincount(edge, minlength=len(flow))
+    entries = np.where(swapped, -1.0, 1.0) / counts[edge]
+    return sp.csr_array((entries, (edge, np.arange(len(pairs)))), shape=(len(flow), len(pairs)))
+
+
+# From models fitted again -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Refits:
+    """Scores of models fitted again, shape (number, m), and how they vary."""
+
+    replicates: Matrix
+    source: str
+
+    def covariance(self) -> Matrix:
+        """Of a bootstrap the covariance of the replicates, of a jackknife K - 1 times as much.
+
+        The delete-a-group jackknife is ``(K - 1) / K sum_k (s_(k) - mean)(s_(k) - mean)'`` over the K
+        scores without group k (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
+        chapter 11).
+        """
+        number = len(self.replicates)
+        centred = self.replicates - self.replicates.mean(axis=0)
+        factor = (number - 1) / number if self.source == "leave_out" else 1.0 / (number - 1)
+        return factor * (centred.T @ centred)
+
+    @property
+    def degrees(self) -> int:
+        """Degrees of freedom of that covariance."""
+        return len(self.replicates) - 1
+
+
+def refitted(
+    model: Any,
+    training: tuple[Pairs, ArrayLike],
+    score: Callable[[Any], Vector],
+    source: str,
+    by: Any,
+    number: int,
+    random_state: Any,
+) -> Refits:
+    """Fit a model again to units of its training data drawn with replacement, or without a fold."""
+    pairs, y = training[0], np.asarray(training[1])
+    generator = np.random.default_rng(random_state)
+    draw = _drawn if source == "bootstrap" else _left_out
+    rows = draw(pairs, by, number, generator)
+    scores = [score(clone(model).fit(pairs[some], y[some])) for some in rows]
+    return Refits(np.stack(scores), source)
+
+
+def unit_codes(pairs: Pairs, by: Any) -> Places:
+    """Number of the unit of each row: its unordered pair, or the group given."""
+    if isinstance(by, str) and by == "pair":
+        return ends_of(pairs).unordered()
+    values = np.asarray(by)
+    if values.shape != (len(pairs),):
+        raise ValueError(
+            f"got by={by!r}; expected 'pair', 'object', or one value (a judge, a day) for each of the"
+            f" {len(pairs)} training rows."
+        )
+    return np.unique(values, return_inverse=True)[1].reshape(-1)
+
+
+def _drawn(pairs: Pairs, by: Any, number: int, generator: np.random.Generator) -> Iterator[Places]:
+    """Rows of units drawn with replacement; of objects, as often as both ends together."""
+    each = np.arange(len(pairs))
+    by_object = isinstance(by, str) and by == BY_OBJECT
+    ends = ends_of(pairs) if by_object else None
+    codes = None if by_object else unit_codes(pairs, by)
+    for _ in range(number):
+        if ends is not None:
+            copies = _copies(ends.n_objects, generator)
+            yield np.repeat(each, copies[ends.first] * copies[ends.second])
+        elif codes is not None:
+            yield np.repeat(each, _copies(int(codes.max()) + 1, generator)[codes])
+
+
+def _copies(n_units: int, generator: np.random.Generator) -> Places:
+    return np.bincount(generator.integers(0, n_units, size=n_units), minlength=n_units)
+
+
+def _left_out(
+    pairs: Pairs, by: Any, number: int, generator: np.random.Generator
+) -> Iterator[Places]:
+    """Rows without one of ``number`` folds of the units."""
+    if isinstance(by, str) and by == BY_OBJECT:
+        ends = ends_of(pairs)
+        folds = _dealt(ends.n_objects, number, generator)
+        held = [(folds[ends.first] == k) | (folds[ends.second] == k) for k in range(number)]
+    else:
+        codes = unit_codes(pairs, by)
+        folds = _dealt(int(codes.max(initial=-1)) + 1, number, generator)[codes]
+        held = [folds == k for k in range(number)]
+    for some in held:
+        yield np.flatnonzero(~some)
+
+
+def _dealt(n_units: int, number: int, generator: np.random.Generator) -> Places:
+    """Fold of each unit, all of nearly equal size."""
+    if n_units < number:
+        raise ValueError(
+            f"got {n_units} units to leave out in {number} folds; expected at least as many units:"
+            " lower n_resamples."
+        )
+    return generator.permutation(np.arange(n_units) % number)
+
+
+# Which objects were compared at all -------------------------------------------------------------
+
+
+def comparable(model_pairs: Pairs, pairs: Pairs) -> Mask:
+    """Which pairs lie within one connected part of the training pairs; all, where features connect.
+
+    Objects that are known by their names alone, an indicator column each or no features at all,
+    compare only where comparisons lead from one to the other.
+    """
+    if not _known_by_name(model_pairs):
+        return np.ones(len(pairs), dtype=np.bool_)
+    both = together(model_pairs, pairs)
+    ends, n = ends_of(both), len(model_pairs)
+    parts = connected_parts(ends.first[:n], ends.second[:n], ends.n_objects)
+    return parts[ends.first[n:]] == parts[ends.second[n:]]
+
+
+def _known_by_name(pairs: Pairs) -> bool:
+    """Whether each object has a column of its own, and no other feature."""
+    if pairs.n_object_features == 0:
+        return pairs.ids is not None
+    table = sp.csr_array(pairs.objects)
+    table.eliminate_zeros()
+    columns = np.bincount(table.indices, minlength=table.shape[1])
+    return bool((np.diff(table.indptr) == 1).all() and (columns <= 1).all())

@@ -1,0 +1,174 @@
+"""Effects with their errors and tests, against statsmodels."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from pairity import PairLogistic, PairLogisticCV, PairRidge, Pairs, PairSVC
+from pairity.inspection import effects, posterior
+from pairity.kernels import Gaussian, Identity, Linear, Standardized
+
+GOLDEN = json.loads(Path(__file__).with_name("bradley_terry.json").read_text())
+STYLES = {"antisymmetric": ["tone", "length"]}
+#: A penalty so weak that rounding is all that it adds.
+WEAK = 1e6
+
+
+def votes(dense=False):
+    table = np.eye(6) if dense else sp.eye_array(6, format="csr")
+    ends = GOLDEN["first"], GOLDEN["second"]
+    return Pairs(table, *ends, antisymmetric=GOLDEN["style"], ids=list("abcdef"))
+
+
+def fitted(kernel="linear", C=WEAK, **options):
+    won = np.array(GOLDEN["won"])
+    return PairLogistic("antisymmetric", kernel=kernel, C=C, **options).fit(votes(), won)
+
+
+def against_reference(table):
+    """Differences to object 0 and the styles, as the design of statsmodels has them."""
+    contrast = np.hstack([-np.ones((5, 1)), np.eye(5)])
+    contrast = np.block([[contrast, np.zeros((5, 2))], [np.zeros((2, 6)), np.eye(2)]])
+    covariance = contrast @ table.covariance @ contrast.T
+    return contrast @ table.estimates, np.sqrt(np.diag(covariance))
+
+
+@pytest.mark.parametrize("kernel", ["linear", Standardized(Linear())], ids=repr)
+def test_bradley_terry_with_styles_is_that_of_statsmodels(kernel):
+    table = effects(fitted(kernel), names=STYLES)
+    assert table.names == (*"abcdef", "tone", "length")
+    estimates, errors = against_reference(table)
+    np.testing.assert_allclose(estimates, GOLDEN["logistic"]["params"], rtol=1e-6)
+    np.testing.assert_allclose(errors, GOLDEN["logistic"]["bse"], rtol=1e-6)
+    np.testing.assert_allclose(table.p_values[6:], GOLDEN["logistic"]["pvalues"][5:], rtol=1e-5)
+    assert table["length"] == table.estimates[7]
+
+
+def test_clustered_errors_are_those_of_statsmodels():
+    table = effects(fitted(), clusters=GOLDEN["judge"], names=STYLES)
+    n = table.n_clusters
+    assert n == 15
+    _, errors = against_reference(table)
+    np.testing.assert_allclose(errors * np.sqrt((n - 1) / n), GOLDEN["clustered"]["bse"], rtol=1e-6)
+
+
+def test_likelihood_ratios_are_those_of_statsmodels():
+    table = effects(fitted(), kinds=["antisymmetric"], test="likelihood_ratio")
+    np.testing.assert_allclose(table.statistics, GOLDEN["likelihood_ratio"], rtol=1e-6)
+
+
+def test_regression_is_that_of_statsmodels():
+    model = PairRidge("antisymmetric", kernel="linear", alpha=1e-7)
+    estimates, errors = against_reference(effects(model.fit(votes(), GOLDEN["margin"])))
+    np.testing.assert_allclose(estimates, GOLDEN["gaussian"]["params"], rtol=1e-6)
+    np.testing.assert_allclose(errors, GOLDEN["gaussian"]["bse"], rtol=1e-6)
+
+
+def test_names_beside_styles():
+    """Identity() for the objects and columns for the styles: the same model."""
+    model = fitted(Identity() + Linear(), C=3.0)
+    with_names = effects(model, kinds=["antisymmetric"], names=STYLES)
+    plain = PairLogistic("antisymmetric", kernel=Identity() + Linear(), C=3.0)
+    other = votes(dense=True).with_features(np.zeros((6, 1)), *_groups())
+    again = effects(plain.fit(other, GOLDEN["won"]), kinds=["antisymmetric"], names=STYLES)
+    assert again.names == with_names.names == ("tone", "length")
+    assert np.abs(again.estimates).min() > 0
+
+
+def _groups():
+    pairs = votes()
+    return pairs.symmetric, pairs.antisymmetric
+
+
+def test_writing_order_does_not_matter():
+    turned = np.random.default_rng(0).random(400) < 0.5
+    won = np.where(turned, 1 - np.array(GOLDEN["won"]), GOLDEN["won"])
+    model = PairLogistic("antisymmetric", kernel="linear", C=2.0)
+    model.fit(votes().with_swapped(turned), won)
+    one, two = (
+        effects(model, clusters=GOLDEN["judge"]),
+        effects(fitted(C=2.0), clusters=GOLDEN["judge"]),
+    )
+    np.testing.assert_allclose(one.estimates, two.estimates, atol=1e-9)
+    np.testing.assert_allclose(one.covariance, two.covariance, atol=1e-9)
+
+
+def test_effects_are_what_the_model_predicts():
+    random = np.random.default_rng(1)
+    first, second = random.integers(0, 6, 80), random.integers(6, 12, 80)
+    groups = random.normal(size=(80, 1)), random.normal(size=(80, 1))
+    pairs = Pairs(100.0 + random.normal(size=(12, 3)), first, second, *groups)
+    y = random.choice(["no", "yes"], 80)
+    model = PairLogistic("symmetric", kernel=Standardized(Linear()), tol=1e-10).fit(pairs, y)
+    table = effects(model)
+    assert table.kinds == ("objects",) * 3 + ("symmetric",)
+    assert table.names[3] == "symmetric[0]"
+    both = pairs.objects[first] + pairs.objects[second]
+    linear = np.hstack([both, groups[0]]) @ table.estimates
+    assert np.ptp(model.decision_function(pairs) - linear) < 1e-9
+
+
+def test_errors_by_object_follow_the_formula():
+    model = fitted(C=5.0, tol=1e-10)
+    table = effects(model, clusters="object", kinds=["antisymmetric"])
+    pairs = votes()
+    design = np.zeros((400, 8))
+    design[np.arange(400), pairs.first] += 1.0
+    design[np.arange(400), pairs.second] -= 1.0
+    design[:, 6:] = pairs.antisymmetric
+    design[:, :6] /= np.sqrt(2.0)
+    chance = model.predict_proba(pairs)[:, 1]
+    scores = design * (np.array(GOLDEN["won"]) - chance)[:, None]
+    hessian = (design * (chance * (1 - chance))[:, None]).T @ design + np.eye(8) / 10.0
+    middle = np.zeros((8, 8))
+    for i in range(400):
+        for j in range(400):
+            if {pairs.first[i], pairs.second[i]} & {pairs.first[j], pairs.second[j]}:
+                middle += np.outer(scores[i], scores[j])
+    inverse = np.linalg.inv(hessian)
+    values, vectors = np.linalg.eigh((inverse @ middle @ inverse)[6:, 6:])
+    expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    np.testing.assert_allclose(table.covariance, expected, rtol=1e-6)
+
+
+def test_tables_and_texts():
+    table = effects(fitted(C=1.0), names=STYLES, level=0.8)
+    frame = table.to_frame()
+    assert list(frame["name"]) == list(table.names)
+    assert "80% intervals" in str(table)
+    assert ((table.lower < table.estimates) & (table.estimates < table.upper)).all()
+    assert len(table) == 8
+
+
+def test_searches_and_refusals():
+    pairs, won = votes(), np.array(GOLDEN["won"])
+    search = PairLogisticCV("antisymmetric", kernel="linear").fit(pairs, won)
+    assert len(effects(search)) == 8
+    with pytest.raises(ValueError, match="which has no posterior"):
+        effects(PairSVC("antisymmetric", kernel="linear").fit(pairs, won))
+    curved = PairLogistic("antisymmetric", kernel=Gaussian(1.0)).fit(pairs, won)
+    with pytest.raises(ValueError, match="not an inner product of few features"):
+        effects(curved)
+    with pytest.raises(ValueError, match="one value for each of the 400 rows"):
+        effects(search, clusters=[1, 2])
+    with pytest.raises(ValueError, match="one cluster only"):
+        effects(search, clusters=np.zeros(400))
+    with pytest.raises(ValueError, match="got test='luck'"):
+        effects(search, test="luck")
+    with pytest.raises(ValueError, match="got kinds='things'"):
+        effects(search, kinds=["things"])
+    squares = PairLogistic("symmetric", kernel="polynomial").fit(pairs, won)
+    with pytest.raises(ValueError, match=r"not linear in these columns|few features"):
+        effects(squares)
+
+
+def test_posterior_of_a_low_rank_model():
+    pairs, won = votes(dense=True), np.array(GOLDEN["won"])
+    kernel = Linear()
+    exact = PairLogistic("antisymmetric", kernel=kernel, tol=1e-9).fit(pairs, won)
+    low = PairLogistic("antisymmetric", kernel=kernel, solver="low_rank", tol=1e-9)
+    found = posterior(low.fit(pairs, won), training=(pairs, won))
+    np.testing.assert_allclose(found.std(pairs), exact.decision_std(pairs), rtol=1e-3)
