@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
+    from pairity.estimators.symmetrized import Symmetrized
     from pairity.estimators.transformers import ObjectTransformer
     from pairity.inspection.which_symmetry import parity_report
     from pairity.io.store import load, save
@@ -37,6 +38,7 @@ __all__ = [
     "PairSVCCV",
     "PairSVR",
     "Pairs",
+    "Symmetrized",
     "TransductivePairSVC",
     "__version__",
     "load",
@@ -59,6 +61,7 @@ _HOMES = {
     "PairSVC": "estimators.kernel_machines",
     "PairSVR": "estimators.kernel_machines",
     "Pairs": "pairs.data",
+    "Symmetrized": "estimators.symmetrized",
     "TransductivePairSVC": "estimators.semi_supervised",
     "load": "io.store",
     "parity_report": "inspection.which_symmetry",

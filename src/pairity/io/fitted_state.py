@@ -23,8 +23,11 @@ from sklearn.model_selection import BaseCrossValidator
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine, TwoLabels
+from pairity.estimators.past_rates import PastRates
 from pairity.estimators.ridge import PairRidge
 from pairity.estimators.semi_supervised import TransductivePairSVC
+from pairity.estimators.stored_trees import StoredTrees
+from pairity.estimators.symmetrized import Symmetrized
 from pairity.estimators.transformers import ObjectTransformer
 from pairity.exceptions import ModelFileError
 from pairity.io.registry import is_own, name_of
@@ -113,6 +116,14 @@ FITTED: dict[type[Any], dict[str, Any]] = {
     PairLogisticCV: _SIGMOID,
     CalibratedPairClassifier: {**_READ, **_HELD_OUT, **_SIGMOID, "curve_": Sigmoid | Isotonic},
     PairDrawClassifier: {**_READ, **_HELD_OUT, "draw_model_": DrawModel, "threshold_": float},
+    Symmetrized: {
+        **_READ,
+        "_has_log_odds": bool,
+        "_n_fitted": int,
+        "classes_": NDArray[Any],
+        "estimator_": BaseEstimator | StoredTrees,
+        "rates_": PastRates | None,
+    },
     DerivedFeatures: {**_READ, "_even": Texts, "_odd": Texts},
     ObjectTransformer: {
         **_READ,
@@ -128,9 +139,11 @@ _FOREIGN = Scalar | Floats | NDArray[np.integer[Any]] | tuple[float, ...] | list
 _FOREIGN_VALUES: dict[str, Any] = {
     "_scaler": BaseEstimator,
     "_sklearn_output_config": dict[str, str],
+    "classes_": NDArray[Any],
     "feature_names_in_": NDArray[Any],
     "memory": None,
     "steps": list[tuple[str, BaseEstimator | str | None]],
+    "trees": StoredTrees,
     "transform_input": list[str] | None,
 }
 #: Parameters that take values of several kinds, and mean the same wherever they occur.
@@ -263,6 +276,8 @@ def parts_of(value: Any) -> Iterator[Any]:
 def _values_of(value: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, Kernel):
         yield from value.parameters().items()
+    elif StoredTrees.stand_for(value):
+        yield "trees", StoredTrees.of(value)
     elif isinstance(value, BaseEstimator | BaseCrossValidator):
         yield from vars(value).items()
     elif isinstance(value, dict):

@@ -19,6 +19,9 @@ from sklearn.pipeline import Pipeline
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine
+from pairity.estimators.past_rates import PastRates
+from pairity.estimators.stored_trees import StoredTrees
+from pairity.estimators.symmetrized import Symmetrized
 from pairity.estimators.transformers import ObjectTransformer, PairTransformer
 from pairity.estimators.unwrap import layers
 from pairity.exceptions import KernelError, ModelFileError, gist
@@ -232,6 +235,28 @@ def _draw_model(draws: DrawModel) -> Holds:
     yield _finite(draws.slope, draws.threshold) and draws.slope >= 0.0 < draws.threshold
 
 
+def _trees(trees: StoredTrees) -> Holds:
+    nodes = len(trees.values)
+    own, columns = np.arange(nodes), (trees.features, trees.thresholds, trees.left, trees.right)
+    yield all(column.shape == (nodes,) for column in columns)
+    yield _finite(trees.values, trees.baseline) and not np.isnan(trees.thresholds).any()
+    yield trees.roots.ndim == 1 and ((trees.roots >= 0) & (trees.roots < nodes)).all()
+    yield ((trees.features >= 0) & (trees.features < trees.n_columns)).all()
+    for side in (trees.left, trees.right):  # forward alone, so that every walk ends
+        yield ((side >= own) & (side < nodes)).all()
+    yield ((trees.left == own) == (trees.right == own)).all()
+
+
+def _rates(rates: PastRates) -> Holds:
+    yield rates.rates.shape == (rates.names.shape[0], 2) and _finite(rates.rates, rates.mean)
+
+
+def _symmetrized(model: Symmetrized) -> Holds:
+    yield from _read(model)
+    yield model._n_fitted >= 0 and (model.ids == "rates") is (model.rates_ is not None)
+    yield hasattr(model.estimator_, "predict")
+
+
 # Transformers -------------------------------------------------------------------------------------
 
 
@@ -256,6 +281,9 @@ _LAWS: dict[type[Any], tuple[str, Callable[[Any], Holds]]] = {
     PairSearch: ("a fitted {}", _search),
     CalibratedPairClassifier: ("calibrated probabilities", _calibrated),
     PairDrawClassifier: ("probabilities of three outcomes", _draw_classifier),
+    StoredTrees: ("boosted trees", _trees),
+    PastRates: ("past rates", _rates),
+    Symmetrized: ("a fitted {}", _symmetrized),
     DerivedFeatures: ("DerivedFeatures", _derived),
     ObjectTransformer: ("an ObjectTransformer", _transformer),
 }

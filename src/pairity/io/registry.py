@@ -28,6 +28,9 @@ _HOMES = {
         "pairity.estimators.semi_supervised": "LaplacianPairSVC TransductivePairSVC",
         "pairity.estimators.derived_features": "DerivedFeatures",
         "pairity.estimators.transformers": "ObjectTransformer",
+        "pairity.estimators.past_rates": "PastRates",
+        "pairity.estimators.stored_trees": "StoredTrees",
+        "pairity.estimators.symmetrized": "Symmetrized",
         "pairity.model_selection": "ObjectKFold ObjectShuffleSplit PairKFold PairShuffleSplit Repeated"
         " TimeSplit",
         "pairity.model_selection.calibrated": "CalibratedPairClassifier PairDrawClassifier",
@@ -44,7 +47,9 @@ _HOMES = {
         "pairity.io.recipe": "Columns Filling Recipe",
         "pairity.io.store": "ModelMetadata",
         "sklearn.decomposition": "PCA TruncatedSVD",
+        "sklearn.ensemble": "HistGradientBoostingClassifier HistGradientBoostingRegressor",
         "sklearn.impute": "SimpleImputer",
+        "sklearn.linear_model": "LinearRegression LogisticRegression Ridge",
         "sklearn.model_selection": "KFold StratifiedKFold",
         "sklearn.pipeline": "Pipeline",
         "sklearn.preprocessing": "MaxAbsScaler MinMaxScaler Normalizer PowerTransformer"

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from pairity.estimators.symmetrized import in_one_order
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
 from pairity.model_selection.leakage import leakage_report
 from pairity.model_selection.splitter import PairKFold, PairSplitter
@@ -23,7 +24,7 @@ from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
 from pairity.operators.restricted import Resident, Restricted, beside, in_memory
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Orientation, Parity
+from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.progress import Steps
 from pairity.runtime.resources import Budget, get_thread_count, give_back, run_together
@@ -207,12 +208,7 @@ def read_folds(cv: Any, data: TrainingData, X: Any, groups: Any) -> TrainingFold
     if stratify:
         splits = _with_both_classes(splits, data.targets)
         _warn_of_single_labels(splits, data.targets)
-    signs = np.ones(len(data))
-    if data.parity is not None:
-        turned = Orientation.of_compact(data.pairs).turned
-        signs = np.where(turned, data.parity.sign, 1.0)
-        pairs = data.pairs.with_swapped(turned)
-        data = replace(data, pairs=pairs, targets=signs * data.targets)
+    data, signs = in_one_order(data)
     return TrainingFolds(data, splits, signs)
 
 
