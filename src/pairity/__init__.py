@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pairity.estimators.transformers import ObjectTransformer
     from pairity.inspection.which_symmetry import parity_report
     from pairity.io.store import load, save
+    from pairity.model_selection.automatic import PairClassifierCV, PairRegressorCV
     from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
     from pairity.model_selection.searches import PairLogisticCV, PairRidgeCV, PairSVCCV
     from pairity.pairs.data import Pairs
@@ -29,9 +30,11 @@ __all__ = [
     "DerivedFeatures",
     "LaplacianPairSVC",
     "ObjectTransformer",
+    "PairClassifierCV",
     "PairDrawClassifier",
     "PairLogistic",
     "PairLogisticCV",
+    "PairRegressorCV",
     "PairRidge",
     "PairRidgeCV",
     "PairSVC",
@@ -52,9 +55,11 @@ _HOMES = {
     "DerivedFeatures": "estimators.derived_features",
     "LaplacianPairSVC": "estimators.semi_supervised",
     "ObjectTransformer": "estimators.transformers",
+    "PairClassifierCV": "model_selection.automatic",
     "PairDrawClassifier": "model_selection.calibrated",
     "PairLogisticCV": "model_selection.searches",
     "PairLogistic": "estimators.kernel_machines",
+    "PairRegressorCV": "model_selection.automatic",
     "PairRidgeCV": "model_selection.searches",
     "PairRidge": "estimators.ridge",
     "PairSVCCV": "model_selection.searches",

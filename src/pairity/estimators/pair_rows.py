@@ -11,8 +11,8 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.derived import derived_features
 from pairity.pairs.parity import Parity
 
-#: Wide rows of formula (1), columns made of the two objects, and both.
-COLUMNS = ("rows", "derived", "all")
+#: Wide rows of formula (1), columns made of the two objects, both, and group features alone.
+COLUMNS = ("rows", "derived", "all", "group")
 #: Columns made of the two objects, for functions of each parity.
 _DERIVED = {
     Parity.EVEN: ("absolute_difference", "sum", "product", "symmetric", "absolute_antisymmetric"),
@@ -27,10 +27,16 @@ def pair_rows(pairs: Pairs, features: Any, parity: Parity | None) -> Features:
     parts = []
     if features in ("rows", "all"):
         parts.append(pairs.to_rows())
-    if features in ("derived", "all"):
+    if features in ("derived", "all", "group"):
         names = _DERIVED[Parity.EVEN if parity is Parity.EVEN else Parity.ODD]
         parts.append(derived_features(pairs, names))
     return joined(parts, 1)
+
+
+def without_objects(pairs: Pairs) -> Pairs:
+    """The same pairs, their objects known by name alone."""
+    nothing = np.zeros((pairs.n_objects, 0))
+    return pairs.with_features(nothing, pairs.symmetric, pairs.antisymmetric)
 
 
 def with_columns(pairs: Pairs, first: Matrix, second: Matrix) -> Pairs:

@@ -24,7 +24,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import TakesSparseRows
-from pairity.estimators.pair_rows import COLUMNS, pair_rows, same_table, with_columns
+from pairity.estimators.pair_rows import (
+    COLUMNS,
+    pair_rows,
+    same_table,
+    with_columns,
+    without_objects,
+)
 from pairity.estimators.past_rates import PastRates, out_of_fold
 from pairity.estimators.unwrap import weight_name
 from pairity.losses.probabilities import two_log_probabilities, two_probabilities
@@ -81,10 +87,10 @@ class Symmetrized(TakesSparseRows):
     orders : {"both", "random"}
         Training rows: each pair in both orders, or in one order drawn at random (half the rows).
         Columns that a swap leaves alone are given once.
-    features : {"rows", "derived", "all"} or function
+    features : {"rows", "derived", "all", "group"} or function
         Columns: wide rows; differences and sums (antisymmetric) or sums, absolute differences and
-        products (symmetric) with the group features; both; or a function of
-        :class:`~pairity.Pairs` that returns a table with one row a pair.
+        products (symmetric) with the group features; both; group features (and rates) alone; or a
+        function of :class:`~pairity.Pairs` that returns a table with one row a pair.
     ids : {"ignore", "rates"}
         "rates" adds what other pairs of the two objects say about them, out of fold for training
         pairs (:mod:`pairity.estimators.past_rates`).  Objects are recognised by their ids, or by
@@ -210,14 +216,17 @@ class Symmetrized(TakesSparseRows):
         self._check_parameters()
         self.__dict__.pop("estimator_", None)
         data, _ = in_one_order(read(self, X, y, sample_weight))
-        self.rates_ = None
-        if self.ids == "rates":
-            self.rates_ = PastRates.of(data.pairs, data.targets, data.weights, data.parity)
+        self.rates_ = self._rates_of(data)
         if _is_function(self.estimator):
             self._n_fitted, self._has_log_odds = 0, True
             self.estimator_ = self.estimator
             return self
         return self._fit_rows(data, weighted=sample_weight is not None)
+
+    def _rates_of(self, data: TrainingData) -> PastRates | None:
+        if self.ids != "rates":
+            return None
+        return PastRates.of(data.pairs, data.targets, data.weights, data.parity)
 
     def _fit_rows(self, data: TrainingData, *, weighted: bool) -> Self:
         rows, targets, source = self._training_rows(data)
@@ -229,10 +238,14 @@ class Symmetrized(TakesSparseRows):
         if data.classes is not None:
             given = data.classes[(targets > 0).astype(np.intp)]
         estimator.fit(rows, given, **options)
-        self._n_fitted = len(targets)
-        self._has_log_odds = self._classifies and _says_log_odds(estimator, rows[:_COMPARED])
+        self._note(estimator, rows)
         self.estimator_ = estimator
         return self
+
+    def _note(self, estimator: Any, rows: Features) -> None:
+        """How decisions are read off an estimator that was fitted to these rows."""
+        self._n_fitted = int(rows.shape[0])
+        self._has_log_odds = self._classifies and _says_log_odds(estimator, rows[:_COMPARED])
 
     def _training_rows(self, data: TrainingData) -> tuple[Features, Vector, NDArray[np.intp]]:
         """Rows of the training pairs, their targets, and the pairs they are rows of."""
@@ -260,6 +273,8 @@ class Symmetrized(TakesSparseRows):
 
     def _columns(self, pairs: Pairs, sides: tuple[Matrix, Matrix] | None) -> Features:
         """What the estimator sees of pairs as they are written."""
+        if isinstance(self.features, str) and self.features == "group":
+            pairs = without_objects(pairs)
         if sides is not None:
             pairs = with_columns(pairs, *sides)
         return pair_rows(pairs, self.features, self._parity)
@@ -307,7 +322,10 @@ class Symmetrized(TakesSparseRows):
             ends = pairs.objects[pairs.first], pairs.objects[pairs.second]
             grouped = pairs.n_symmetric or pairs.n_antisymmetric
             return estimator(*ends, *((pairs.symmetric, pairs.antisymmetric) if grouped else ()))
-        rows = self._columns(pairs, sides)
+        return self._read_off(estimator, self._columns(pairs, sides))
+
+    def _read_off(self, estimator: Any, rows: Features) -> Vector:
+        """Log-odds, decisions or values of a fitted estimator."""
         if not self._classifies:
             return np.ravel(estimator.predict(rows))
         if self._has_log_odds or not hasattr(estimator, "predict_proba"):

@@ -34,6 +34,7 @@ from pairity.io.registry import is_own, name_of
 from pairity.io.values import is_scalar
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.landmarks import FeatureError
+from pairity.model_selection.automatic import AutomaticModel, Member
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
@@ -112,6 +113,15 @@ FITTED: dict[type[Any], dict[str, Any]] = {
         "n_splits_": int,
         "refit_factor_": float,
     },
+    AutomaticModel: {
+        **_READ,
+        "best_score_": float,
+        "held_out_decisions_": Vector,
+        "held_out_rows_": Rows,
+        "members_": dict[str, Member],
+        "n_splits_": int,
+        "weights_": dict[str, float],
+    },
     PairSVCCV: _SIGMOID,
     PairLogisticCV: _SIGMOID,
     CalibratedPairClassifier: {**_READ, **_HELD_OUT, **_SIGMOID, "curve_": Sigmoid | Isotonic},
@@ -148,6 +158,7 @@ _FOREIGN_VALUES: dict[str, Any] = {
 }
 #: Parameters that take values of several kinds, and mean the same wherever they occur.
 _PARAMETERS: dict[str, Any] = {
+    "boosting": BaseEstimator | None,
     "class_weight": dict[Any, float] | str | None,
     "cv": int | BaseCrossValidator | list[Any] | tuple[Any, ...] | None,
     "estimator": BaseEstimator | None,

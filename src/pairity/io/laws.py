@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from pairity.estimators.derived_features import DerivedFeatures
+from pairity.estimators.effects import Effects
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.past_rates import PastRates
 from pairity.estimators.stored_trees import StoredTrees
@@ -31,6 +32,7 @@ from pairity.kernels.atoms import expand
 from pairity.kernels.classes import parity_of
 from pairity.kernels.elementary import spread_sample
 from pairity.kernels.standardized import Scaling
+from pairity.model_selection.automatic import AutomaticModel
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.held_out import parity_of as law_of
@@ -247,8 +249,31 @@ def _trees(trees: StoredTrees) -> Holds:
     yield ((trees.left == own) == (trees.right == own)).all()
 
 
+def _effects(model: Effects) -> Holds:
+    columns, parameters = model.columns, model.parameters
+    yield _finite(parameters, model.bias, columns.shift, columns.factor)
+    yield columns.shift.shape == columns.factor.shape and (np.diff(columns.keys) > 0).all()
+    yield parameters.shape == (sum(columns.widths),)
+    yield columns.parity is Parity.EVEN or (model.bias == 0.0 and not columns.shift.any())
+    yield min(model.object_weight, model.pair_weight) >= 0.0
+
+
+def _automatic(model: AutomaticModel) -> Holds:
+    yield from _read(model)
+    yield model.members_.keys() == model.weights_.keys() and model.members_
+    parity = law_of(model)
+    for name, member in model.members_.items():
+        yield member.weight == model.weights_[name] and member.weight >= 0.0
+        yield _sigmoid(member.curve.slope, member.curve.offset, parity)
+        if isinstance(member.model, Effects):
+            yield member.model.columns.parity is parity
+        else:
+            yield member.model.symmetry == model.symmetry
+            yield member.model.feature_widths_ == model.feature_widths_
+
+
 def _rates(rates: PastRates) -> Holds:
-    yield rates.rates.shape == (rates.names.shape[0], 2) and _finite(rates.rates, rates.mean)
+    yield rates.rates.shape == (len(rates.known), 2) and _finite(rates.rates, rates.mean)
 
 
 def _symmetrized(model: Symmetrized) -> Holds:
@@ -281,6 +306,8 @@ _LAWS: dict[type[Any], tuple[str, Callable[[Any], Holds]]] = {
     PairSearch: ("a fitted {}", _search),
     CalibratedPairClassifier: ("calibrated probabilities", _calibrated),
     PairDrawClassifier: ("probabilities of three outcomes", _draw_classifier),
+    AutomaticModel: ("a fitted {}", _automatic),
+    Effects: ("a linear model with effects", _effects),
     StoredTrees: ("boosted trees", _trees),
     PastRates: ("past rates", _rates),
     Symmetrized: ("a fitted {}", _symmetrized),

@@ -14,6 +14,7 @@ the best one is kept.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -120,11 +121,13 @@ def choose_combination(
     random_state: int = 0,
     budget: Budget = UNLIMITED,
     say: Callable[[str], None] | None = None,
+    deadline: float = np.inf,
 ) -> Combination:
     """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
 
     Folds run beside one another, each on one thread.  Of several ways to standardise the matrices
-    of one alone are held, unless there is room for all.
+    of one alone are held, unless there is room for all.  After the ``deadline``, a value of
+    ``time.monotonic``, the best of the trials so far is kept.
     """
     tell = say or (lambda text: None)
     scalings = _scalings(pairs)
@@ -161,7 +164,7 @@ def choose_combination(
             held.clear()
             give_back()
             held[scale] = prepare(scale)
-        best = _best_sum(*held[scale], scale, trials[scale])
+        best = _best_sum(*held[scale], scale, trials[scale], deadline)
     shares = ", ".join(f"{name} {share:.2f}" for name, share in best.weights.items())
     tell(f"kernel, {scale} scale: held-out loss {best.loss:.4f} of {shares}")
     return best
@@ -279,7 +282,7 @@ def fit_families(
 
 
 def _best_sum(
-    families: Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation]
+    families: Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation], deadline: float
 ) -> Combination:
     """Go on from the first trials, and once more with the best single family in front."""
     singles = [ridge.evaluate(one) for one in np.eye(len(families.names))]
@@ -287,8 +290,10 @@ def _best_sum(
     leading = (1.0 - _FAVOURITE) * families.equal_weights
     leading[favourite] += _FAVOURITE
     following = _asked_for(ridge, first[-1])
-    trials = [*first, *_rounds(ridge, leading, _ROUNDS), singles[favourite]]
-    if following is not None:
+    trials = [*first, singles[favourite]]
+    if time.monotonic() < deadline:
+        trials += _rounds(ridge, leading, _ROUNDS)
+    if following is not None and time.monotonic() < deadline:
         trials += _rounds(ridge, following, _ROUNDS - len(first))
     best = ridge.evaluate(_mean_of_the_best(trials))
     shares = _trimmed(best.weights, families.names)

@@ -64,6 +64,10 @@ class GivenRows:
             )
 
 
+class ReadySplits(list[Split]):
+    """Splits of all rows that were read and checked before."""
+
+
 def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
     """Training and held-out rows among those that count, without rows on both sides.
 
@@ -75,7 +79,7 @@ def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
         raise ValueError(
             f"got n_samples={len(pairs)} with a weight above 0; expected at least 2, to hold out one."
         )
-    trusted = isinstance(cv, PairSplitter)
+    trusted = isinstance(cv, PairSplitter | ReadySplits)
     if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         if cv is not None and cv < 2:
             raise ValueError(
@@ -275,6 +279,7 @@ class Patience:
     score: Callable[[list[Vector]], Vector]
     patience: int | None
     steps: Steps | None
+    deadline: float = np.inf  # of time.monotonic
     best: float = -np.inf
     error: float = 0.0
     worse: int = 0
@@ -284,6 +289,8 @@ class Patience:
         if self.steps is not None:
             for _ in decisions:
                 self.steps()
+        if time.monotonic() > self.deadline:
+            return True
         if self.patience is None:
             return False
         values = self.score(decisions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable as Function
 from dataclasses import KW_ONLY, dataclass, replace
@@ -65,6 +66,7 @@ class PairSearch(TakesSparseRows):
     n_symmetric: int = 0
     n_antisymmetric: int = 0
     memory_limit: float | None = None
+    time_limit: float | None = None
     random_state: int = 0
     verbose: bool = False
 
@@ -101,11 +103,12 @@ class PairSearch(TakesSparseRows):
             What ``cv`` keeps together, or times for ``TimeSplit``.
         """
         self._check_parameters()
-        strengths = self._strengths()
+        limit = np.inf if self.time_limit is None else float(self.time_limit)
+        deadline, strengths = time.monotonic() + limit, self._strengths()
         data = read(self, X, y, sample_weight)
         folds = read_folds(self.cv, data, X, groups)
-        candidates = self._candidates(folds)
-        paths = self._paths(candidates, folds, strengths)
+        candidates = self._candidates(folds, deadline)
+        paths = self._paths(candidates, folds, strengths, deadline)
         self._tabulate(candidates, paths, folds, strengths)
         best = self.best_params_
         factor = self.refit_factor_ = folds.refit_factor()
@@ -166,18 +169,20 @@ class PairSearch(TakesSparseRows):
         for kernel in self._kernels():
             if not _is_auto(kernel):
                 as_kernel(kernel)
+        if self.time_limit is not None:
+            check_positive(self.time_limit, "time_limit")
         if self.patience is not None:
             check_count(self.patience, "patience")
 
     def _kernels(self) -> list[Any]:
         return list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
 
-    def _candidates(self, folds: TrainingFolds) -> list[Any]:
+    def _candidates(self, folds: TrainingFolds, deadline: float) -> list[Any]:
         """Kernels to try; "auto" stands for the best combination of families."""
         self.combination_: Combination | None = None
-        return [self._combined(folds) if _is_auto(k) else k for k in self._kernels()]
+        return [self._combined(folds, deadline) if _is_auto(k) else k for k in self._kernels()]
 
-    def _combined(self, folds: TrainingFolds) -> Any:
+    def _combined(self, folds: TrainingFolds, deadline: float) -> Any:
         data = folds.data
         self.combination_ = choose_combination(
             data.pairs,
@@ -189,12 +194,13 @@ class PairSearch(TakesSparseRows):
             random_state=int(self.random_state),
             budget=Budget(default_limit(self.memory_limit)),
             say=say if self.verbose else None,
+            deadline=deadline,
         )
         give_back()
         return self.combination_.kernel
 
     def _paths(
-        self, candidates: list[Any], folds: TrainingFolds, strengths: Vector
+        self, candidates: list[Any], folds: TrainingFolds, strengths: Vector, deadline: float
     ) -> list[HeldOutPath]:
         factors = [self._factor(float(strength)) for strength in strengths]
         n_fits = len(candidates) * len(strengths) * len(folds.splits)
@@ -216,7 +222,7 @@ class PairSearch(TakesSparseRows):
                 say=None,
             )
             score = partial(self._scorer(folds), self.scoring)
-            enough = Patience(score, self.patience, steps)
+            enough = Patience(score, self.patience, steps, deadline)
             paths.append(held_out_path(data, folds.splits, factors, options, solve_roughly, enough))
         return paths
 
