@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,21 +12,18 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
-from pairity.exceptions import PairityWarning, levels_to_the_caller
-from pairity.kernels import Standardized
 from pairity.model_selection.boosted import boosts, learn_boosted
-from pairity.model_selection.combination import LINEAR, kernel_families
 from pairity.model_selection.curves import Criterion, CrossEntropy, Sigmoid, SquaredError
-from pairity.model_selection.folds import Rows, TrainingFolds, Vector, read_folds
+from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
 from pairity.model_selection.members import (
     Learnt,
     Setting,
     learn_kernel,
     learn_linear,
-    objects_come_back,
+    linear_kernels,
     raw_decisions,
-    some_rows,
 )
+from pairity.model_selection.sampled import on_sample, warn
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.searches import PairLogisticCV, PairRidgeCV
 from pairity.model_selection.weights import HeldOut, member_weights
@@ -137,17 +133,19 @@ class AutomaticModel(TakesSparseRows):
         if parity is not None and not few:
             steps["linear"] = lambda: learn_linear(folds, setting)
         if few:
-            steps["linear"] = lambda: learn_kernel(folds, self._search(setting, _linear(folds)))
+            steps["linear"] = lambda: learn_kernel(
+                folds, self._search(setting, linear_kernels(folds))
+            )
         else:
             if boosts(pairs):
-                steps["boosted trees"] = lambda: _on_sample(
+                steps["boosted trees"] = lambda: on_sample(
                     folds,
                     _MOST_FOR_TREES,
                     setting,
                     "boosted trees",
                     lambda some: learn_boosted(some, setting, self.boosting),
                 )
-            steps["kernels"] = lambda: _on_sample(
+            steps["kernels"] = lambda: on_sample(
                 folds,
                 _MOST_FOR_KERNELS,
                 setting,
@@ -163,7 +161,7 @@ class AutomaticModel(TakesSparseRows):
             setting.say(f"{name}, {len(steps) - len(learnt)} members to go{_time_left(setting)}")
             learnt[name] = learn()
         if left_out:
-            _warn(
+            warn(
                 f"no time was left for {' and '.join(left_out)} within time_limit={self.time_limit:g}"
                 " seconds: a larger one may lower the loss."
             )
@@ -205,7 +203,7 @@ class AutomaticModel(TakesSparseRows):
         self.best_score_ = -held_out.mean(held_out.losses(total))
         dropped = [name for name in values if name not in useful]
         if dropped:
-            _warn(
+            warn(
                 f"{' and '.join(dropped)} {'is' if len(dropped) == 1 else 'are'} left out: about"
                 " held-out pairs no better than a constant."
             )
@@ -261,17 +259,6 @@ class AutomaticModel(TakesSparseRows):
         return self.best_estimator_.certificate_
 
 
-def _linear(folds: TrainingFolds) -> list[Any]:
-    """Kernels for few pairs: linear, and with an effect of each object."""
-    families = kernel_families(folds.data.pairs, folds.data.parity)
-    linear = families.get(LINEAR)
-    if linear is None:
-        return [families["identity"]]
-    named = objects_come_back(folds.data.pairs)
-    kernels = [linear, linear + 0.3 * families["identity"]] if named else [linear]
-    return [Standardized(kernel) for kernel in kernels]
-
-
 def _loss_without(
     held_out: HeldOut, values: dict[str, Vector], useful: list[str], name: str
 ) -> float:
@@ -282,49 +269,12 @@ def _loss_without(
     return held_out.mean(held_out.losses(np.column_stack(others) @ weights))
 
 
-def _on_sample(
-    folds: TrainingFolds,
-    most: int,
-    setting: Setting,
-    name: str,
-    learn: Callable[[TrainingFolds], Learnt],
-) -> Learnt:
-    """Learn from all pairs, or from a sample of very many, which is said."""
-    count = len(folds.data)
-    if count <= most:
-        return learn(folds)
-    _warn(
-        f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory; the linear"
-        " member is fitted to all of them."
-    )
-    draw = np.random.default_rng(setting.random_state)
-    rows = np.sort(draw.choice(count, most, replace=False))
-    some, places = _some_rows(folds, rows)
-    learnt = learn(some)
-    held_out = np.full(len(folds.held), np.nan)
-    held_out[places] = learnt.held_out
-    return replace(learnt, held_out=held_out)
-
-
-def _some_rows(folds: TrainingFolds, rows: Rows) -> tuple[TrainingFolds, Rows]:
-    """Folds of some rows, and the places of their held-out rows among those of all."""
-    data, number = folds.data, np.full(len(folds.data), -1)
-    number[rows] = np.arange(len(rows))
-    splits = [tuple(number[side][number[side] >= 0] for side in split) for split in folds.splits]
-    places = np.flatnonzero(number[folds.held] >= 0)
-    return TrainingFolds(some_rows(data, rows), splits, folds.signs[rows]), places  # type: ignore[arg-type]
-
-
 def _silent(sentence: str) -> None:
     """Say nothing."""
 
 
 def _time_left(setting: Setting) -> str:
     return "" if np.isinf(setting.deadline) else f", about {setting.time_left:.0f} s left"
-
-
-def _warn(sentence: str) -> None:
-    warnings.warn(sentence, PairityWarning, stacklevel=levels_to_the_caller())
 
 
 @dataclass(eq=False, repr=False)

@@ -18,6 +18,8 @@ import numpy as np
 
 from pairity.estimators.effects import EffectColumns, Effects, fit_parameters
 from pairity.exceptions import DoubledRowsWarning
+from pairity.kernels import Standardized
+from pairity.model_selection.combination import LINEAR, kernel_families
 from pairity.model_selection.curves import Criterion
 from pairity.model_selection.folds import ReadySplits, Rows, Split, TrainingFolds, Vector
 from pairity.model_selection.search import PairSearch
@@ -197,3 +199,14 @@ def learn_kernel(folds: TrainingFolds, search: PairSearch) -> Learnt:
         "kernel": str(search.kernel_),
     }
     return Learnt(search, search.held_out_decisions_, chosen)
+
+
+def linear_kernels(folds: TrainingFolds) -> list[Any]:
+    """Kernels for few pairs: linear, and with an effect of each object."""
+    families = kernel_families(folds.data.pairs, folds.data.parity)
+    linear = families.get(LINEAR)
+    if linear is None:
+        return [families["identity"]]
+    named = objects_come_back(folds.data.pairs)
+    kernels = [linear, linear + 0.3 * families["identity"]] if named else [linear]
+    return [Standardized(kernel) for kernel in kernels]

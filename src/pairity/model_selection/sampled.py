@@ -1,0 +1,51 @@
+"""A member of the automatic model on a sample of very many pairs, which a warning says."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from pairity.exceptions import PairityWarning, levels_to_the_caller
+from pairity.model_selection.folds import Rows, TrainingFolds
+from pairity.model_selection.members import Learnt, Setting, some_rows
+
+
+def warn(sentence: str) -> None:
+    """A warning at the line of the caller."""
+    warnings.warn(sentence, PairityWarning, stacklevel=levels_to_the_caller())
+
+
+def on_sample(
+    folds: TrainingFolds,
+    most: int,
+    setting: Setting,
+    name: str,
+    learn: Callable[[TrainingFolds], Learnt],
+) -> Learnt:
+    """Learn from all pairs, or from a sample of very many, which is said."""
+    count = len(folds.data)
+    if count <= most:
+        return learn(folds)
+    warn(
+        f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory; the linear"
+        " member is fitted to all of them."
+    )
+    draw = np.random.default_rng(setting.random_state)
+    rows = np.sort(draw.choice(count, most, replace=False))
+    some, places = _some_rows(folds, rows)
+    learnt = learn(some)
+    held_out = np.full(len(folds.held), np.nan)
+    held_out[places] = learnt.held_out
+    return replace(learnt, held_out=held_out)
+
+
+def _some_rows(folds: TrainingFolds, rows: Rows) -> tuple[TrainingFolds, Rows]:
+    """Folds of some rows, and the places of their held-out rows among those of all."""
+    data, number = folds.data, np.full(len(folds.data), -1)
+    number[rows] = np.arange(len(rows))
+    splits = [tuple(number[side][number[side] >= 0] for side in split) for split in folds.splits]
+    places = np.flatnonzero(number[folds.held] >= 0)
+    return TrainingFolds(some_rows(data, rows), splits, folds.signs[rows]), places  # type: ignore[arg-type]
