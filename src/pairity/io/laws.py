@@ -267,6 +267,8 @@ def _automatic(model: AutomaticModel) -> Holds:
         yield _sigmoid(member.curve.slope, member.curve.offset, parity)
         if isinstance(member.model, Effects):
             yield member.model.columns.parity is parity
+        elif isinstance(member.model, PairModel):
+            yield member.model.parity is parity
         else:
             yield member.model.symmetry == model.symmetry
             yield member.model.feature_widths_ == model.feature_widths_

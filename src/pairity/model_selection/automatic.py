@@ -15,6 +15,7 @@ from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabil
 from pairity.model_selection.boosted import boosts, learn_boosted
 from pairity.model_selection.curves import Criterion, CrossEntropy, Sigmoid, SquaredError
 from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
+from pairity.model_selection.landmark_machine import learn_landmarks
 from pairity.model_selection.members import (
     Learnt,
     Setting,
@@ -34,8 +35,9 @@ from pairity.training.read import read, read_pairs
 
 #: Pairs below which the honest answer is a linear model.
 _FEW = 200
-#: Pairs that the kernel machine and the trees are fitted to at most: a sample of more.
-_MOST_FOR_KERNELS, _MOST_FOR_TREES = 20_000, 300_000
+#: Pairs up to which the kernel machine is exact, and those that it and the trees are fitted to at
+#: most: a sample of more.
+_MOST_EXACT, _MOST_FOR_KERNELS, _MOST_FOR_TREES = 1000, 100_000, 300_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,8 @@ class Member:
         That of the other members together, with weights of their own; NaN of an only member.
     chosen : dict
         Settings that it chose.
+    machine : PairMachine or None
+        Of kernels on many pairs: an exact machine with the same kernel on a sample of them.
     """
 
     model: Any = field(repr=False)
@@ -64,6 +68,7 @@ class Member:
     loss: float
     without: float
     chosen: dict[str, Any]
+    machine: PairMachine | None = field(default=None, repr=False)
 
 
 @dataclass(eq=False, repr=False)
@@ -150,7 +155,7 @@ class AutomaticModel(TakesSparseRows):
                 _MOST_FOR_KERNELS,
                 setting,
                 "kernels",
-                lambda some: learn_kernel(some, self._search(setting, "auto")),
+                lambda some: self._learn_kernels(some, setting),
             )
         learnt: dict[str, Learnt] = {}
         left_out = []
@@ -166,6 +171,13 @@ class AutomaticModel(TakesSparseRows):
                 " seconds: a larger one may lower the loss."
             )
         return learnt
+
+    def _learn_kernels(self, folds: TrainingFolds, setting: Setting) -> Learnt:
+        """The exact search on few pairs, landmarks on many."""
+        if len(folds.data) <= _MOST_EXACT:
+            return learn_kernel(folds, self._search(setting, "auto"))
+        learner = self._search_type._learner_type(self.symmetry, memory_limit=self.memory_limit)
+        return learn_landmarks(folds, setting, learner)
 
     def _search(self, setting: Setting, kernel: Any) -> PairSearch:
         left = setting.time_left
@@ -194,6 +206,7 @@ class AutomaticModel(TakesSparseRows):
                 losses[name],
                 _loss_without(held_out, values, useful, name),
                 one.chosen,
+                one.machine,
             )
             for name, one in learnt.items()
         }
@@ -221,37 +234,28 @@ class AutomaticModel(TakesSparseRows):
 
     def _decide(self, X: Any) -> Vector:
         """Weighted sum of calibrated log-odds, or of values."""
-        check_is_fitted(self)
-        pairs = read_pairs(self, X, reset=False)
-        total = np.zeros(len(pairs))
-        for member in self.members_.values():
-            if member.weight > 0.0:
-                values = member.curve.log_odds(raw_decisions(member.model, pairs))
-                total += member.weight * values
-        return total
+        return np.sum(list(self.contributions(X).values()), axis=0)
 
     def contributions(self, X: Any) -> dict[str, Vector]:
-        """What each member adds to the log-odds, or to the values, of pairs."""
+        """What each member of a weight above 0 adds to the log-odds, or to the values, of pairs."""
         check_is_fitted(self)
         pairs = read_pairs(self, X, reset=False)
         return {
             name: one.weight * one.curve.log_odds(raw_decisions(one.model, pairs))
             for name, one in self.members_.items()
+            if one.weight > 0.0
         }
 
     @property
-    def search_(self) -> PairSearch:
-        """The search for kernel and strength among the members."""
+    def best_estimator_(self) -> PairMachine:
+        """The exact kernel machine that explanations are about."""
         check_is_fitted(self)
         for member in self.members_.values():
             if isinstance(member.model, PairSearch):
-                return member.model
+                return member.model.best_estimator_
+            if member.machine is not None:
+                return member.machine
         raise AttributeError("no member is a kernel machine: there was no time left for one.")
-
-    @property
-    def best_estimator_(self) -> PairMachine:
-        """The kernel machine among the members, which explanations are about."""
-        return self.search_.best_estimator_
 
     @property
     def certificate_(self) -> Any:
@@ -316,8 +320,9 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
         Minus the mean held-out log-loss of the whole.
     classes_ : ndarray of shape (2,)
         Labels.
-    best_estimator_, search_, certificate_
-        The kernel machine among the members, which explanations are about, and its search.
+    best_estimator_, certificate_
+        An exact kernel machine, which explanations are about: the kernel member itself up to 1000
+        pairs; beyond, one with the same kernel fitted to a sample of 1000.
     held_out_rows_, held_out_decisions_ : ndarray
         Rows and log-odds, in one order of each pair, by folds without them.
 
@@ -363,7 +368,7 @@ class PairRegressorCV(RegressorMixin, AutomaticModel):
 
     Attributes
     ----------
-    members_, weights_, best_score_, best_estimator_, search_, certificate_
+    members_, weights_, best_score_, best_estimator_, certificate_
         As in :class:`PairClassifierCV`; ``best_score_`` is minus the mean squared error.
 
     Examples

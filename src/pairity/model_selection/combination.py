@@ -15,6 +15,7 @@ the best one is kept.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from pairity.exceptions import KernelError
+from pairity.exceptions import KernelError, PairityWarning, levels_to_the_caller
 from pairity.kernels import (
     Additive,
     Derived,
@@ -122,6 +123,7 @@ def choose_combination(
     budget: Budget = UNLIMITED,
     say: Callable[[str], None] | None = None,
     deadline: float = np.inf,
+    n_landmarks: int = _LANDMARKS,
 ) -> Combination:
     """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
 
@@ -130,8 +132,9 @@ def choose_combination(
     ``time.monotonic``, the best of the trials so far is kept.
     """
     tell = say or (lambda text: None)
+    _name_what_is_left_out(pairs, parity)
     scalings = _scalings(pairs)
-    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), _LANDMARKS, budget)
+    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), n_landmarks, budget)
     order = np.random.default_rng(random_state).permutation(len(pairs))
     landmarks = np.sort(order[: room.n_landmarks])
 
@@ -244,6 +247,21 @@ def _families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
     return families if len(pairs) <= _MOST_WITH_DERIVED else without_derived(families)
 
 
+def _name_what_is_left_out(pairs: Pairs, parity: Parity | None) -> None:
+    """Say which families are not tried, because exact machines of them take too long."""
+    kept = _families(pairs, parity)
+    missing = [name for name in kernel_families(pairs, parity) if name not in kept]
+    group = pairs.n_symmetric + pairs.n_antisymmetric
+    if missing:
+        warnings.warn(
+            f"kernel='auto' leaves out {', '.join(missing)} beyond {_MOST_WITH_DERIVED} pairs (got"
+            f" {len(pairs)}){', so that group features are not seen' if group else ''}:"
+            " PairClassifierCV and PairRegressorCV weigh them at any size.",
+            PairityWarning,
+            stacklevel=levels_to_the_caller(),
+        )
+
+
 def _scalings(pairs: Pairs) -> dict[str, Scaling]:
     """Both ways to standardise, where they differ."""
     found = {scale: Scaling.of(pairs, scale) for scale in ("columns", "common")}
@@ -296,7 +314,8 @@ def _best_sum(
     if following is not None and time.monotonic() < deadline:
         trials += _rounds(ridge, following, _ROUNDS - len(first))
     best = ridge.evaluate(_mean_of_the_best(trials))
-    shares = _trimmed(best.weights, families.names)
+    useless = _without_effect(ridge, singles)
+    shares = _trimmed(np.where(useless, 0.0, best.weights), families.names)
     terms = [
         Scaled(kernel.factor * share, kernel.kernel)
         for kernel, share in zip(families.kernels, shares, strict=True)
@@ -311,6 +330,17 @@ def _best_sum(
         {name: single.loss for name, single in zip(families.names, singles, strict=True)},
         len(trials) + len(singles) - 1,
     )
+
+
+def _without_effect(ridge: LandmarkRidge, singles: list[Evaluation]) -> NDArray[np.bool_]:
+    """Families that say nothing about held-out pairs: alone no better than a constant.
+
+    A family of interactions may need others beside it; one of single effects, or of names, does not.
+    None is dropped where all say nothing.
+    """
+    nothing, _ = ridge.judge(np.zeros(len(ridge.held)))
+    useless = np.array([single.loss >= nothing * (1.0 - 1e-6) for single in singles])
+    return useless if not useless.all() else np.zeros_like(useless)
 
 
 def _mean_of_the_best(trials: list[Evaluation]) -> Vector:

@@ -26,6 +26,7 @@ from pairity.model_selection.search import PairSearch
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import ends_of
+from pairity.training.model import PairModel
 from pairity.training.read import TrainingData
 
 #: Strengths of the linear member, weights of the effects of objects and of pairs of them.
@@ -59,11 +60,12 @@ class Learnt:
     model: Any
     held_out: Vector  # of the held-out rows of all folds, NaN where there is none
     chosen: dict[str, Any] = field(default_factory=dict)
+    machine: Any = None  # for explanations, where the model itself is none
 
 
 def raw_decisions(model: Any, pairs: Pairs) -> Vector:
     """Decisions or values of a fitted member, before they are calibrated."""
-    if isinstance(model, Effects):
+    if isinstance(model, Effects | PairModel):
         return model.decisions(pairs)
     machine = model.best_estimator_ if isinstance(model, PairSearch) else model
     decide = machine.decision_function if hasattr(machine, "decision_function") else machine.predict

@@ -33,19 +33,25 @@ def on_sample(
         f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory; the linear"
         " member is fitted to all of them."
     )
-    draw = np.random.default_rng(setting.random_state)
-    rows = np.sort(draw.choice(count, most, replace=False))
-    some, places = _some_rows(folds, rows)
+    some, places = folds_of(folds, drawn(count, most, setting.random_state))
     learnt = learn(some)
     held_out = np.full(len(folds.held), np.nan)
     held_out[places] = learnt.held_out
     return replace(learnt, held_out=held_out)
 
 
-def _some_rows(folds: TrainingFolds, rows: Rows) -> tuple[TrainingFolds, Rows]:
+def drawn(count: int, most: int, seed: int) -> Rows:
+    """Ascending numbers of at most so many rows."""
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
+
+
+def folds_of(folds: TrainingFolds, rows: Rows) -> tuple[TrainingFolds, Rows]:
     """Folds of some rows, and the places of their held-out rows among those of all."""
     data, number = folds.data, np.full(len(folds.data), -1)
     number[rows] = np.arange(len(rows))
     splits = [tuple(number[side][number[side] >= 0] for side in split) for split in folds.splits]
     places = np.flatnonzero(number[folds.held] >= 0)
-    return TrainingFolds(some_rows(data, rows), splits, folds.signs[rows]), places  # type: ignore[arg-type]
+    part = some_rows(data, rows)
+    return TrainingFolds(part, splits, folds.signs[rows]), places  # type: ignore[arg-type]
