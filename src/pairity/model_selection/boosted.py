@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from pairity.estimators.symmetrized import Symmetrized
-from pairity.model_selection.folds import Split, TrainingFolds, Vector
+from pairity.model_selection.folds import TrainingFolds, Vector
 from pairity.model_selection.members import (
     Learnt,
     Setting,
@@ -24,6 +24,7 @@ from pairity.model_selection.members import (
     objects_come_back,
     some_rows,
 )
+from pairity.model_selection.splits import Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 

@@ -25,41 +25,32 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from pairity.exceptions import KernelError, PairityWarning, levels_to_the_caller
-from pairity.kernels import (
-    Additive,
-    Derived,
-    DirectSum,
-    Gaussian,
-    Identity,
-    Kernel,
-    Linear,
-    MetricLearning,
-    Product,
-    Tensor,
-)
+from pairity.kernels import Identity, Kernel, Product
 from pairity.kernels.algebra import Scaled, Sum
 from pairity.kernels.classes import project
 from pairity.kernels.standardized import Rescaled, Scaling
 from pairity.model_selection.curves import Criterion
-from pairity.model_selection.folds import Rows, Split, Vector
+from pairity.model_selection.families import LINEAR, kernel_families, without_derived
+from pairity.model_selection.folds import MET_BEFORE, TrainingFolds, Vector
 from pairity.model_selection.landmark_ridge import (
     Evaluation,
     LandmarkRidge,
     kernel_columns,
     plan_landmarks,
 )
+from pairity.model_selection.splits import Rows, Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import UNLIMITED, Budget, give_back
 
-#: The term that is always there: a Gaussian decays to nothing outside the range of training.
-LINEAR = "linear"
 #: Pairs in whose kernel functions trial models are expanded.
 _LANDMARKS = 500
 #: Rounds from each start, and those after which one way to standardise is given up.
 _ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
 #: Pairs beyond which families that cannot be evaluated through objects are left out.
 _MOST_WITH_DERIVED = 12_000
+#: Pairs beyond which effects of pairs of objects are left out, and their shares in the diagonal.
+_MOST_WITH_PAIR_EFFECTS, _PAIR_EFFECTS = 5000, (0.5, 2.0)
 #: A round changes weights by at most these factors, and by this power of what is asked for.
 _LEAST, _MOST, _POWER = 0.05, 5.0, 0.7
 #: Weight of the best single family in the second start.
@@ -177,74 +168,28 @@ def _least_loss(trials: list[Evaluation]) -> float:
     return min(trial.loss for trial in trials)
 
 
-def kernel_families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
-    """Kernels by name, parameters still to be found; with no parity those of both."""
-    families: dict[str, Kernel] = {}
-    if parity is not Parity.ODD:
-        families |= _even(pairs)
-    if parity is not Parity.EVEN:
-        odd = _odd(pairs)
-        families |= {name if parity is Parity.ODD else f"odd {name}": odd[name] for name in odd}
-    return families
-
-
-def without_derived(families: dict[str, Kernel]) -> dict[str, Kernel]:
-    """The families made of object kernels alone, whose products go through objects at any size."""
-    kept = {
-        name: kernel
-        for name, kernel in families.items()
-        if not any(isinstance(inner, Derived) for inner in kernel.walk())
-    }
-    if any(LINEAR in name for name in families) and "additive" in " ".join(kept):
-        kept[LINEAR] = Additive(Linear())
-    return kept
-
-
-def _even(pairs: Pairs) -> dict[str, Kernel]:
-    """Sums g(a) + g(b), interactions, distances, derived features, names."""
-    gaussian, families = Gaussian("median"), dict[str, Kernel]()
-    widths = {"symmetric": pairs.n_symmetric, "absolute_antisymmetric": pairs.n_antisymmetric}
-    group = tuple(part for part, width in widths.items() if width)
-    if pairs.n_object_features:
-        away = ("absolute_difference", *group)
-        families = {
-            LINEAR: Derived(Linear(), ("absolute_difference", "sum", "product", *group)),
-            "additive": DirectSum(gaussian),
-            "tensor": Tensor(gaussian),
-            "metric": MetricLearning(Linear()),
-            "gaussian metric": MetricLearning(gaussian),
-            "distance": Derived(gaussian, away),
-            "distance and sum": Derived(gaussian, ("sum", *away)),
-        }
-    families["identity"] = DirectSum(Identity())
-    if group:
-        families["group features"] = Derived(gaussian, group)
-        families.setdefault(LINEAR, Derived(Linear(), group))
-    return families
-
-
-def _odd(pairs: Pairs) -> dict[str, Kernel]:
-    """Differences g(a) - g(b), intransitive preferences, derived features, names."""
-    gaussian = Gaussian("median")
-    widths = {"difference": pairs.n_object_features, "antisymmetric": pairs.n_antisymmetric}
-    change = tuple(part for part, width in widths.items() if width)
-    families: dict[str, Kernel] = {"identity": Additive(Identity())}
-    if change:
-        families[LINEAR] = Derived(Linear(), change)
-        families["difference"] = Derived(gaussian, change)
-    if pairs.n_object_features:
-        families["additive"] = Additive(gaussian)
-        families["determinant"] = Product(gaussian)
-    if pairs.n_symmetric:  # what a difference means may depend on the circumstances
-        context = Derived(gaussian, ("symmetric",))
-        chosen = [name for name in families if name != "determinant"]
-        families |= {f"{name} in context": families[name] * context for name in chosen}
-    return families
-
-
 def _families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
     families = kernel_families(pairs, parity)
     return families if len(pairs) <= _MOST_WITH_DERIVED else without_derived(families)
+
+
+def with_pair_effects(kernel: Kernel, folds: TrainingFolds) -> list[Kernel]:
+    """The kernel with an effect of each pair of objects beside what it has, where pairs come back.
+
+    Landmarks cannot weigh it: two pairs are alike only where they are the same.
+    """
+    if folds.share_met_before() <= MET_BEFORE:
+        return []
+    count = len(folds.data)
+    if count > _MOST_WITH_PAIR_EFFECTS:
+        warnings.warn(
+            f"kernel='auto' leaves out effects of pairs of objects beyond {_MOST_WITH_PAIR_EFFECTS}"
+            f" pairs (got {count}): PairClassifierCV and PairRegressorCV weigh them at any size.",
+            PairityWarning,
+            stacklevel=levels_to_the_caller(),
+        )
+        return []
+    return [kernel + Scaled(2.0 * share, Product(Identity())) for share in _PAIR_EFFECTS]
 
 
 def _name_what_is_left_out(pairs: Pairs, parity: Parity | None) -> None:

@@ -13,14 +13,8 @@ from sklearn.base import clone
 from pairity.estimators.machine import TakesSparseRows
 from pairity.estimators.unwrap import innermost, weight_name
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
-from pairity.model_selection.folds import (
-    GivenRows,
-    Rows,
-    Split,
-    Vector,
-    read_splits,
-    shared_weights,
-)
+from pairity.model_selection.folds import Vector, shared_weights
+from pairity.model_selection.splits import GivenRows, Rows, Split, read_splits
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.runtime.validation import check_choice

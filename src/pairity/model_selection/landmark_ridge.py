@@ -24,7 +24,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from pairity.exceptions import PairityWarning, levels_to_the_caller
 from pairity.kernels.algebra import Kernel
 from pairity.model_selection.curves import Criterion
-from pairity.model_selection.folds import Rows, Split, Vector, shared_weights
+from pairity.model_selection.folds import Vector, shared_weights
+from pairity.model_selection.splits import Rows, Split
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together

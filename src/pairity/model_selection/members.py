@@ -19,10 +19,11 @@ import numpy as np
 from pairity.estimators.effects import EffectColumns, Effects, fit_parameters
 from pairity.exceptions import DoubledRowsWarning
 from pairity.kernels import Standardized
-from pairity.model_selection.combination import LINEAR, kernel_families
 from pairity.model_selection.curves import Criterion
-from pairity.model_selection.folds import ReadySplits, Rows, Split, TrainingFolds, Vector
+from pairity.model_selection.families import LINEAR, kernel_families
+from pairity.model_selection.folds import MET_BEFORE, TrainingFolds, Vector
 from pairity.model_selection.search import PairSearch
+from pairity.model_selection.splits import ReadySplits, Rows, Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import ends_of
@@ -85,13 +86,6 @@ def objects_come_back(pairs: Pairs) -> bool:
     return 2.0 * len(ends) >= _COME_BACK * ends.n_objects
 
 
-def share_met_before(folds: TrainingFolds) -> float:
-    """Share of the held-out pairs that were trained on in either order."""
-    unordered = ends_of(folds.data.pairs).unordered()
-    met = [np.isin(unordered[test], unordered[train]) for train, test in folds.splits]
-    return float(np.mean(np.concatenate(met)))
-
-
 def some_rows(data: TrainingData, rows: Rows) -> TrainingData:
     """Training data of some rows."""
     return replace(
@@ -114,7 +108,7 @@ def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
     for weight in _OBJECT_WEIGHTS if names else (0.0,):
         tried[weight, 0.0] = _best_strength(folds, parts, setting, weight, 0.0)
     best = min(tried, key=lambda key: tried[key][0])
-    if names and share_met_before(folds) > 0.05:
+    if names and folds.share_met_before() > MET_BEFORE:
         objects = max(best[0], _OBJECT_WEIGHTS[1])
         for weight, pair_weight in product({objects, 1.0}, _PAIR_WEIGHTS):
             tried[weight, pair_weight] = _best_strength(folds, parts, setting, weight, pair_weight)

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from pairity.exceptions import PairityWarning, levels_to_the_caller
-from pairity.model_selection.folds import Rows, TrainingFolds
+from pairity.model_selection.folds import TrainingFolds
 from pairity.model_selection.members import Learnt, Setting, some_rows
+from pairity.model_selection.splits import Rows
 
 
 def warn(sentence: str) -> None:

@@ -16,7 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
 from pairity.kernels.standardized import as_kernel
-from pairity.model_selection.combination import Combination, choose_combination
+from pairity.model_selection.combination import (
+    Combination,
+    choose_combination,
+    with_pair_effects,
+)
 from pairity.model_selection.curves import (
     Criterion,
     CrossEntropy,
@@ -180,7 +184,14 @@ class PairSearch(TakesSparseRows):
     def _candidates(self, folds: TrainingFolds, deadline: float) -> list[Any]:
         """Kernels to try; "auto" stands for the best combination of families."""
         self.combination_: Combination | None = None
-        return [self._combined(folds, deadline) if _is_auto(k) else k for k in self._kernels()]
+        found: list[Any] = []
+        for kernel in self._kernels():
+            if not _is_auto(kernel):
+                found.append(kernel)
+                continue
+            combined = self._combined(folds, deadline)
+            found.extend([combined, *with_pair_effects(combined, folds)])
+        return found
 
     def _combined(self, folds: TrainingFolds, deadline: float) -> Any:
         data = folds.data
@@ -265,10 +276,9 @@ class PairSearch(TakesSparseRows):
         self.held_out_decisions_ = signs * np.concatenate(decisions[best])
         self._held_out = signs * folds.data.targets[folds.held], np.concatenate(folds.shares)
         if self.verbose:
-            say(
-                f"best of {len(settings)}: {name} {self.best_params_[name]:g},"
-                f" score {self.best_score_:.4g}"
-            )
+            chosen = self.best_params_[name]
+            edge = " (at the edge of the values tried)" if chosen in strengths[[0, -1]] else ""
+            say(f"best of {len(settings)}: {name} {chosen:g}{edge}, score {self.best_score_:.4g}")
 
     def _weakest_of_the_best(self, table: dict[str, Any], n_strengths: int) -> int:
         """The best setting, or one of the same kernel that is weaker and all but as good."""
