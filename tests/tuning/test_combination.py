@@ -9,8 +9,8 @@ from pairity.kernels import Kernel
 from pairity.kernels.classes import project
 from pairity.model_selection import PairKFold
 from pairity.model_selection.combination import choose_combination
-from pairity.model_selection.families import LINEAR, kernel_families
 from pairity.model_selection.curves import CrossEntropy, SquaredError
+from pairity.model_selection.families import LINEAR, kernel_families
 from pairity.model_selection.landmark_ridge import LandmarkRidge
 from pairity.pairs.parity import Parity
 

@@ -91,5 +91,5 @@ def _explaining(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PairityWarning)
         machine.fit(data.pairs, labels, data.weights)
-    machine.support_ = rows[machine.support_]
+    machine.support_ = folds.data.rows[rows[machine.support_]]
     return machine
