@@ -117,12 +117,19 @@ class Effects:
 
 
 def fit_parameters(
-    rows: sp.csr_array, targets: Vector, weights: Vector, C: float, loss: str, start: Vector
+    rows: sp.csr_array,
+    targets: Vector,
+    weights: Vector,
+    C: float,
+    loss: str,
+    start: Vector,
+    promise: float = _PROMISE,
 ) -> Vector:
     """Parameters, the last of them the bias (not penalised; stays 0 where the start says NaN).
 
     Minimises ``C sum_i w_i loss(y_i, f_i) + |parameters|^2 / 2`` with the logistic loss (labels of
-    -1 and +1) or half the squared error, by Newton's method with conjugate gradients.
+    -1 and +1) or half the squared error, by Newton's method with conjugate gradients, until a step
+    promises less than a part of the objective.
     """
     has_bias = not np.isnan(start[-1])
     design = sp.csr_array(sp.hstack([rows, np.full((rows.shape[0], 1), float(has_bias))], "csr"))
@@ -157,7 +164,7 @@ def fit_parameters(
         while reached > value - 1e-4 * length * promised and length > 1e-6:
             length *= 0.5
             reached, *rest = losses(at + length * step)
-        if promised <= _PROMISE * abs(value) or reached >= value:
+        if promised <= promise * abs(value) or reached >= value:
             break
         at, value, (slope, curvature) = at + length * step, reached, rest
     return np.append(at[:-1], at[-1] if has_bias else np.nan)

@@ -30,8 +30,9 @@ from pairity.pairs.parity import Parity, impose
 
 #: Rounds after which the held-out loss is looked at, and looks without gain that end a series.
 _ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 2
-#: Leaves and least rows of a leaf; the first is tried with and without rates, others with the better.
-_SIZES = ((8, 20), (4, 60), (24, 20))
+#: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
+#: rounds were best, larger ones where many were.
+_FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
 #: Object features beyond which columns made of both objects are too many.
 _MOST_COLUMNS = 300
 
@@ -61,14 +62,12 @@ def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None)
     pairs = folds.data.pairs
     ids = ["rates"] if objects_come_back(pairs) else []
     ids = ["ignore", *ids] if _has_columns(pairs) else ids
-    first = [_tried(folds, setting, estimator, _SIZES[0], rates) for rates in ids]
+    first = [_tried(folds, setting, estimator, _FIRST, rates) for rates in ids]
     best = min(first, key=lambda tried: tried.loss)
-    for size in _SIZES[1:] if estimator is None else ():
-        if setting.time_left <= 0.0:
-            break
-        best = min(
-            best, _tried(folds, setting, None, size, best.model.ids), key=lambda one: one.loss
-        )
+    if estimator is None and setting.time_left > 0.0:
+        size = _LARGER if best.rounds >= _MANY else _SMALLER
+        other = _tried(folds, setting, None, size, best.model.ids)
+        best = min(best, other, key=lambda one: one.loss)
     model, data = best.model, folds.data
     if estimator is None:
         model = model.set_params(estimator__max_iter=best.rounds)

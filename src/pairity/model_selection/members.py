@@ -33,6 +33,8 @@ from pairity.training.read import TrainingData
 #: Strengths of the linear member, weights of the effects of objects and of pairs of them.
 _STRENGTHS = tuple(np.logspace(-3.0, 3.0, 19).tolist())
 _OBJECT_WEIGHTS, _PAIR_WEIGHTS = (0.0, 0.1, 1.0), (0.5, 1.0, 2.0, 4.0)
+#: Strengths without gain that end a path, and the promise of a step that ends a fit on a fold.
+_PATIENCE, _ROUGH = 3, 1e-5
 #: Pairs that an object is in on average, for it to have an effect of its own.
 _COME_BACK = 2.0
 
@@ -129,15 +131,20 @@ def _columns_of_fold(folds: TrainingFolds, split: Split) -> tuple[EffectColumns,
 def _best_strength(
     folds: TrainingFolds, parts: Any, setting: Setting, object_weight: float, pair_weight: float
 ) -> tuple[float, float, Vector]:
-    """Loss, C and held-out decisions of the best C."""
+    """Loss, C and held-out decisions of the best C; all folds go from weak to strong together."""
     paths = [
-        list(_path(folds, split, part, setting, object_weight, pair_weight))
+        _path(folds, split, part, setting, object_weight, pair_weight)
         for split, part in zip(folds.splits, parts, strict=True)
     ]
-    found = [np.concatenate(decisions) for decisions in zip(*paths, strict=True)]
-    losses = [held_out_loss(folds, setting.criterion, decisions) for decisions in found]
-    best = int(np.argmin(losses))
-    return losses[best], _STRENGTHS[best], found[best]
+    best, worse = (np.inf, _STRENGTHS[0], np.zeros(0)), 0
+    for C, by_fold in zip(_STRENGTHS, zip(*paths, strict=True), strict=True):
+        decisions = np.concatenate(by_fold)
+        loss = held_out_loss(folds, setting.criterion, decisions)
+        worse = 0 if loss < best[0] else worse + 1
+        best = min(best, (loss, C, decisions), key=lambda one: one[0])
+        if worse >= _PATIENCE:
+            break
+    return best
 
 
 def _path(
@@ -154,7 +161,7 @@ def _path(
     targets, weights = folds.data.targets[split[0]], folds.data.weights[split[0]]
     at = _start(columns)
     for C in _STRENGTHS:
-        at = fit_parameters(rows, targets, weights, C, _loss(setting), at)
+        at = fit_parameters(rows, targets, weights, C, _loss(setting), at, _ROUGH)
         yield np.asarray(new @ at[:-1]) + np.nan_to_num(at[-1])
 
 
