@@ -173,9 +173,12 @@ class AutomaticModel(TakesSparseRows):
         return learnt
 
     def _learn_kernels(self, folds: TrainingFolds, setting: Setting) -> Learnt:
-        """The exact search on few pairs, landmarks on many."""
-        if len(folds.data) <= _MOST_EXACT:
+        """The exact search on few pairs, landmarks on many; names alone have few parameters."""
+        pairs = folds.data.pairs
+        if len(pairs) <= _MOST_EXACT:
             return learn_kernel(folds, self._search(setting, "auto"))
+        if not (pairs.n_object_features or pairs.n_symmetric or pairs.n_antisymmetric):
+            return learn_kernel(folds, self._search(setting, linear_kernels(folds)))
         learner = self._search_type._learner_type(self.symmetry, memory_limit=self.memory_limit)
         return learn_landmarks(folds, setting, learner)
 
@@ -220,11 +223,8 @@ class AutomaticModel(TakesSparseRows):
                 f"{' and '.join(dropped)} {'is' if len(dropped) == 1 else 'are'} left out: about"
                 " held-out pairs no better than a constant."
             )
-        setting.say(
-            "weights "
-            + ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
-            + f"; held-out loss {-self.best_score_:.4f}"
-        )
+        shares = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+        setting.say(f"weights {shares}; held-out loss {-self.best_score_:.4f}")
 
     # The fitted function ----------------------------------------------------------------------
 
