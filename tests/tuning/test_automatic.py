@@ -96,6 +96,32 @@ def test_few_pairs_are_for_the_linear_model():
         assert list(model.members_) == ["linear"]
 
 
+def test_many_pairs_keep_group_features_through_landmarks(monkeypatch, tmp_path):
+    """A home effect that changes with the circumstances, beyond what exact machines take."""
+    for name, value in {
+        "_MOST_EXACT": 100,
+        "_MOST_FOR_KERNELS": 350,
+        "_MOST_FOR_TREES": 300,
+    }.items():
+        monkeypatch.setattr(f"pairity.model_selection.automatic.{name}", value)
+    rng = np.random.default_rng(0)
+    first = rng.integers(20, size=400)
+    second = (first + rng.integers(1, 20, size=400)) % 20
+    home, far = rng.choice([-1.0, 1.0], size=400), rng.random(400)
+    group = far[:, np.newaxis], home[:, np.newaxis]
+    pairs = Pairs(rng.normal(size=(20, 2)), first, second, *group)
+    y = labels_of(3.0 * home * far + rng.logistic(size=400))
+    with pytest.warns(PairityWarning, match="sample of 3[05]0 of 400 pairs"):
+        model = PairClassifierCV("antisymmetric").fit(pairs, y)
+    nothing = np.log(2.0)
+    assert model.members_["kernels"].loss < 0.9 * nothing
+    assert (model.decision_function(pairs) == -model.decision_function(pairs.swap())).all()
+    assert model.best_estimator_.certificate_.holds
+    pairity.save(model, tmp_path / "model")
+    again = pairity.load(tmp_path / "model").decision_function(pairs)
+    assert (again == model.decision_function(pairs)).all()
+
+
 def test_regression():
     pairs, values = made_up(2, noise=0.1)
     for symmetry, sign in SIGNS.items():
@@ -160,14 +186,18 @@ def test_intransitive_play_from_names_alone():
     assert model.score(new, truth) > 0.8
 
 
-def test_effects_are_the_kernel_machine():
-    """The logistic machine of Additive(Identity()) + 2 Product(Identity()), by another solver."""
-    pairs, y = games(3, 120)
+def logistic_effects(pairs, y):
     columns = EffectColumns.of(pairs, Parity.ODD)
     start = np.append(np.zeros(sum(columns.widths)), np.nan)
     rows = columns.rows(pairs, 1.0, 2.0)
     found = fit_parameters(rows, y.astype(float), np.ones(len(y)), 0.7, "logistic", start)
-    model = Effects(columns, 1.0, 2.0, 0.7, found[:-1], 0.0)
+    return Effects(columns, 1.0, 2.0, 0.7, found[:-1], 0.0)
+
+
+def test_effects_are_the_kernel_machine():
+    """The logistic machine of Additive(Identity()) + 2 Product(Identity()), by another solver."""
+    pairs, y = games(3, 120)
+    model = logistic_effects(pairs, y)
     kernel = Additive(Identity()) + 2.0 * Product(Identity())
     machine = PairLogistic("antisymmetric", kernel=kernel, C=0.7, tol=1e-8).fit(pairs, y)
     assert np.allclose(model.decisions(pairs), machine.decision_function(pairs), atol=1e-4)
@@ -193,11 +223,7 @@ def test_least_squares_effects_by_a_dense_solve(parity):
 
 def test_unknown_names_have_no_effect():
     pairs, y = games(3, 120)
-    columns = EffectColumns.of(pairs, Parity.ODD)
-    start = np.append(np.zeros(sum(columns.widths)), np.nan)
-    rows = columns.rows(pairs, 1.0, 2.0)
-    found = fit_parameters(rows, y.astype(float), np.ones(len(y)), 0.7, "logistic", start)
-    model = Effects(columns, 1.0, 2.0, 0.7, found[:-1], 0.0)
+    model = logistic_effects(pairs, y)
     strangers = Pairs(np.zeros((2, 0)), [0], [1], ids=["x", "y"])
     assert model.decisions(strangers) == 0.0
     assert (model.decisions(pairs) == -model.decisions(pairs.swap())).all()

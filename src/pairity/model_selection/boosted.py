@@ -29,7 +29,7 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 
 #: Rounds after which the held-out loss is looked at, and looks without gain that end a series.
-_ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 2
+_ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 1
 #: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
 #: rounds were best, larger ones where many were.
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
