@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
+    from pairity.estimators.symmetrized import Symmetrized
     from pairity.estimators.transformers import ObjectTransformer
     from pairity.inspection.which_symmetry import parity_report
     from pairity.io.store import load, save
+    from pairity.model_selection.automatic import PairClassifierCV, PairRegressorCV
     from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
     from pairity.model_selection.searches import PairLogisticCV, PairRidgeCV, PairSVCCV
     from pairity.pairs.data import Pairs
@@ -28,15 +30,18 @@ __all__ = [
     "DerivedFeatures",
     "LaplacianPairSVC",
     "ObjectTransformer",
+    "PairClassifierCV",
     "PairDrawClassifier",
     "PairLogistic",
     "PairLogisticCV",
+    "PairRegressorCV",
     "PairRidge",
     "PairRidgeCV",
     "PairSVC",
     "PairSVCCV",
     "PairSVR",
     "Pairs",
+    "Symmetrized",
     "TransductivePairSVC",
     "__version__",
     "load",
@@ -50,15 +55,18 @@ _HOMES = {
     "DerivedFeatures": "estimators.derived_features",
     "LaplacianPairSVC": "estimators.semi_supervised",
     "ObjectTransformer": "estimators.transformers",
+    "PairClassifierCV": "model_selection.automatic",
     "PairDrawClassifier": "model_selection.calibrated",
     "PairLogisticCV": "model_selection.searches",
     "PairLogistic": "estimators.kernel_machines",
+    "PairRegressorCV": "model_selection.automatic",
     "PairRidgeCV": "model_selection.searches",
     "PairRidge": "estimators.ridge",
     "PairSVCCV": "model_selection.searches",
     "PairSVC": "estimators.kernel_machines",
     "PairSVR": "estimators.kernel_machines",
     "Pairs": "pairs.data",
+    "Symmetrized": "estimators.symmetrized",
     "TransductivePairSVC": "estimators.semi_supervised",
     "load": "io.store",
     "parity_report": "inspection.which_symmetry",

@@ -8,8 +8,9 @@ from pairity import Pairs, PairSVC, PairSVCCV
 from pairity.kernels import Kernel
 from pairity.kernels.classes import project
 from pairity.model_selection import PairKFold
-from pairity.model_selection.combination import LINEAR, choose_combination, kernel_families
+from pairity.model_selection.combination import choose_combination
 from pairity.model_selection.curves import CrossEntropy, SquaredError
+from pairity.model_selection.families import LINEAR, kernel_families
 from pairity.model_selection.landmark_ridge import LandmarkRidge
 from pairity.pairs.parity import Parity
 
@@ -171,7 +172,7 @@ def test_ids_without_features_are_enough():
 @pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD, None])
 def test_many_pairs_are_evaluated_through_objects(parity):
     pairs = cases.random_pairs(0, widths=(3, 1, 1))
-    from pairity.model_selection.combination import without_derived
+    from pairity.model_selection.families import without_derived
     from pairity.operators.pair_operator import PairOperator
 
     families = without_derived(kernel_families(pairs, parity))

@@ -25,8 +25,7 @@ from pairity.app.report import Limits, write_report
 from pairity.datasets import load_digit_pairs, load_train_choice
 from pairity.datasets.real import image_distances
 from pairity.io import ModelMetadata, save
-from pairity.kernels import Gaussian
-from pairity.model_selection import ObjectShuffleSplit, PairKFold, PairSVCCV
+from pairity.model_selection import ObjectShuffleSplit, PairClassifierCV, PairKFold
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.solvers.certificate import Certificate
@@ -43,7 +42,7 @@ class Task:
     question: str
     split: str  # what the training and the held-out pairs do not share
     symmetry: str
-    estimator: PairSVCCV
+    estimator: Any
     train: Pairs
     train_labels: NDArray[np.int64]
     test: Pairs
@@ -71,12 +70,7 @@ def train_choice_task(seed: int = 0) -> Task:
         question="which of two train offers does a traveller take?",
         split="travellers",
         symmetry="antisymmetric",
-        estimator=PairSVCCV(
-            "antisymmetric",
-            kernel=["linear", Gaussian(4.0), Gaussian(8.0)],
-            Cs=[1.0, 3.0, 10.0, 30.0, 100.0],
-            cv=PairKFold(5, new=(0, 1, 2)),
-        ),
+        estimator=PairClassifierCV("antisymmetric", cv=PairKFold(5, new=(0, 1, 2))),
         train=pairs[train],
         train_labels=data.y[train],
         test=pairs[test],
@@ -113,7 +107,7 @@ def digit_task(seed: int = 0) -> Task:
         question="do two images show the same digit?",
         split="digits",
         symmetry="symmetric",
-        estimator=PairSVCCV(
+        estimator=PairClassifierCV(
             "symmetric", cv=ObjectShuffleSplit(4, test_size=2, new=2, object_groups=digit)
         ),
         train=_scaled_group(train, center, scale, names),
@@ -192,7 +186,7 @@ class Outcome:
     """A fitted task: figures for the summary, decisions for the files."""
 
     task: Task
-    model: PairSVCCV
+    model: Any
     decisions: Vector  # on the held-out pairs
     accuracy: float
     standard_error: float
@@ -248,18 +242,17 @@ def render_outcome(outcome: Outcome) -> RenderableType:
     swap = "f(b,a) == -f(a,b)" if task.symmetry == "antisymmetric" else "f(b,a) == f(a,b)"
     held = "holds" if outcome.swap_law_holds else "FAILS"
     figures = [
-        (
-            "model",
-            f"PairSVCCV chose {_kernel(outcome.model)} and C = {outcome.model.best_params_['C']:g}",
-        ),
+        ("model", _chosen(outcome.model)),
         ("data", f"{n_train} pairs to train on, {n_test} held out, no {task.split} in common"),
         (
             "accuracy",
             f"[bold]{_percent(outcome.accuracy)}[/bold] on held-out pairs"
             f" (standard error {_percent(outcome.standard_error)})",
         ),
-        *(("baseline", f"{_percent(share)} {name}") for name, share in outcome.baselines.items()),
-        ("support pairs", f"{len(outcome.model.support_)} of {n_train}"),
+        *(
+            ("baseline", f"{_percent(share)} {name}{_level(outcome, share)}")
+            for name, share in outcome.baselines.items()
+        ),
         (
             "certificate",
             f"relative gap {certificate.relative_gap:.1e}, KKT violation"
@@ -279,12 +272,17 @@ def render_outcome(outcome: Outcome) -> RenderableType:
     return Group(f"[bold]{task.name}[/bold] ({task.symmetry}): {task.question}", view, "")
 
 
-def _kernel(model: PairSVCCV) -> str:
-    """The kernel that was chosen: families and their shares, or its formula."""
-    if model.combination_ is None:
-        return f"the kernel {model.kernel_}"
-    ordered = sorted(model.combination_.weights.items(), key=lambda item: -item[1])
-    return "a sum of " + ", ".join(f"{name} {share:.0%}" for name, share in ordered)
+def _chosen(model: Any) -> str:
+    """What the model is: members and their weights, or kernel and C of a search."""
+    if hasattr(model, "members_"):
+        shares = ", ".join(f"{name} {weight:.2f}" for name, weight in model.weights_.items())
+        return f"{type(model).__name__}: {shares}"
+    return f"{type(model).__name__} chose {model.kernel_} and C = {model.best_params_['C']:g}"
+
+
+def _level(outcome: Outcome, share: float) -> str:
+    """Says where a baseline cannot be told from the model, by the standard error."""
+    return ", level" if abs(share - outcome.accuracy) <= outcome.standard_error else ""
 
 
 def _percent(share: float) -> str:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
+    from pairity.estimators.symmetrized import Symmetrized
     from pairity.estimators.transformers import ObjectTransformer, PairNames
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "PairRidge",
     "PairSVC",
     "PairSVR",
+    "Symmetrized",
     "TransductivePairSVC",
 ]
 
@@ -34,6 +36,7 @@ __getattr__, __dir__ = attach(
         "PairRidge": "ridge",
         "PairSVC": "kernel_machines",
         "PairSVR": "kernel_machines",
+        "Symmetrized": "symmetrized",
         "TransductivePairSVC": "semi_supervised",
     },
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 
 def layers(model: Any, *, fitted: bool = True) -> Iterator[Any]:
@@ -15,7 +16,10 @@ def layers(model: Any, *, fitted: bool = True) -> Iterator[Any]:
     steps = getattr(model, "steps", None)
     inner = [steps[-1][1]] if steps else [getattr(model, name, None) for name in names]
     for inside in filter(lambda one: one is not None, inner):
-        yield from layers(inside, fitted=fitted)
+        within = list(layers(inside, fitted=fitted))
+        # what an estimator of pairs holds that knows nothing of pairs is its own business
+        if not hasattr(model, "symmetry") or any(hasattr(layer, "symmetry") for layer in within):
+            yield from within
         return
 
 
@@ -57,3 +61,16 @@ def limit_of(model: Any) -> float | None:
     """The ``memory_limit`` of a model, or of what is inside it."""
     limits = (getattr(layer, "memory_limit", None) for layer in layers(model))
     return next((float(limit) for limit in limits if limit is not None), None)
+
+
+def weight_name(model: Any) -> str:
+    """What ``fit`` calls the weights of rows; a search hands them on."""
+    is_search = hasattr(model, "estimator") and hasattr(model, "refit")
+    if has_fit_parameter(model, "sample_weight") or is_search:
+        return "sample_weight"
+    if getattr(model, "steps", None):
+        return f"{model.steps[-1][0]}__sample_weight"
+    raise ValueError(
+        f"got sample_weight for {type(model).__name__}, whose fit takes none; expected an estimator"
+        " that can weigh rows: leave the weights out."
+    )

@@ -19,9 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.model_selection import BaseCrossValidator
 
 from pairity.estimators.machine import PairMachine
+from pairity.estimators.stored_trees import StoredTrees
 from pairity.exceptions import ModelFileError, PairityWarning
 from pairity.io.registry import class_of, is_registered, name_of
 from pairity.io.values import (
@@ -268,6 +270,17 @@ def _estimator(encoder: Encoder, value: BaseEstimator, where: str) -> Any:
         "state": _encoded(encoder, state, name),
         "version": _foreign_version(type(value)),
     }
+
+
+@encodes(HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+def _boosted(encoder: Encoder, value: BaseEstimator, where: str) -> Any:
+    """Fitted trees as plain arrays; a file holds none of scikit-learn's own classes of trees."""
+    if not StoredTrees.stand_for(value):
+        return _estimator(encoder, value, where)
+    try:
+        return _record(encoder, StoredTrees.of(value), where)
+    except ValueError as error:
+        raise ModelFileError(str(error)) from None
 
 
 @decodes("estimator")

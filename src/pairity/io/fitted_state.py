@@ -23,8 +23,11 @@ from sklearn.model_selection import BaseCrossValidator
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine, TwoLabels
+from pairity.estimators.past_rates import PastRates
 from pairity.estimators.ridge import PairRidge
 from pairity.estimators.semi_supervised import TransductivePairSVC
+from pairity.estimators.stored_trees import StoredTrees
+from pairity.estimators.symmetrized import Symmetrized
 from pairity.estimators.transformers import ObjectTransformer
 from pairity.estimators.uncertainty import WithPosterior
 from pairity.exceptions import ModelFileError
@@ -32,6 +35,7 @@ from pairity.io.registry import is_own, name_of
 from pairity.io.values import is_scalar
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.landmarks import FeatureError
+from pairity.model_selection.automatic import AutomaticModel, Member
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
@@ -112,10 +116,27 @@ FITTED: dict[type[Any], dict[str, Any]] = {
         "n_splits_": int,
         "refit_factor_": float,
     },
+    AutomaticModel: {
+        **_READ,
+        "best_score_": float,
+        "held_out_decisions_": Vector,
+        "held_out_rows_": Rows,
+        "members_": dict[str, Member],
+        "n_splits_": int,
+        "weights_": dict[str, float],
+    },
     PairSVCCV: _SIGMOID,
     PairLogisticCV: _SIGMOID,
     CalibratedPairClassifier: {**_READ, **_HELD_OUT, **_SIGMOID, "curve_": Sigmoid | Isotonic},
     PairDrawClassifier: {**_READ, **_HELD_OUT, "draw_model_": DrawModel, "threshold_": float},
+    Symmetrized: {
+        **_READ,
+        "_has_log_odds": bool,
+        "_n_fitted": int,
+        "classes_": NDArray[Any],
+        "estimator_": BaseEstimator | StoredTrees,
+        "rates_": PastRates | None,
+    },
     DerivedFeatures: {**_READ, "_even": Texts, "_odd": Texts},
     ObjectTransformer: {
         **_READ,
@@ -131,13 +152,16 @@ _FOREIGN = Scalar | Floats | NDArray[np.integer[Any]] | tuple[float, ...] | list
 _FOREIGN_VALUES: dict[str, Any] = {
     "_scaler": BaseEstimator,
     "_sklearn_output_config": dict[str, str],
+    "classes_": NDArray[Any],
     "feature_names_in_": NDArray[Any],
     "memory": None,
     "steps": list[tuple[str, BaseEstimator | str | None]],
+    "trees": StoredTrees,
     "transform_input": list[str] | None,
 }
 #: Parameters that take values of several kinds, and mean the same wherever they occur.
 _PARAMETERS: dict[str, Any] = {
+    "boosting": BaseEstimator | None,
     "class_weight": dict[Any, float] | str | None,
     "cv": int | BaseCrossValidator | list[Any] | tuple[Any, ...] | None,
     "estimator": BaseEstimator | None,
@@ -266,6 +290,8 @@ def parts_of(value: Any) -> Iterator[Any]:
 def _values_of(value: Any) -> Iterator[tuple[Any, Any]]:
     if isinstance(value, Kernel):
         yield from value.parameters().items()
+    elif StoredTrees.stand_for(value):
+        yield "trees", StoredTrees.of(value)
     elif isinstance(value, BaseEstimator | BaseCrossValidator):
         yield from vars(value).items()
     elif isinstance(value, dict):

@@ -18,7 +18,11 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from pairity.estimators.derived_features import DerivedFeatures
+from pairity.estimators.effects import Effects
 from pairity.estimators.machine import PairMachine
+from pairity.estimators.past_rates import PastRates
+from pairity.estimators.stored_trees import StoredTrees
+from pairity.estimators.symmetrized import Symmetrized
 from pairity.estimators.transformers import ObjectTransformer, PairTransformer
 from pairity.estimators.unwrap import layers
 from pairity.exceptions import KernelError, ModelFileError, gist
@@ -28,6 +32,7 @@ from pairity.kernels.atoms import expand
 from pairity.kernels.classes import parity_of
 from pairity.kernels.elementary import spread_sample
 from pairity.kernels.standardized import Scaling
+from pairity.model_selection.automatic import AutomaticModel
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.held_out import parity_of as law_of
@@ -246,6 +251,53 @@ def _draw_model(draws: DrawModel) -> Holds:
     yield _finite(draws.slope, draws.threshold) and draws.slope >= 0.0 < draws.threshold
 
 
+def _trees(trees: StoredTrees) -> Holds:
+    nodes = len(trees.values)
+    own, columns = np.arange(nodes), (trees.features, trees.thresholds, trees.left, trees.right)
+    yield all(column.shape == (nodes,) for column in columns)
+    yield _finite(trees.values, trees.baseline) and not np.isnan(trees.thresholds).any()
+    yield trees.roots.ndim == 1 and ((trees.roots >= 0) & (trees.roots < nodes)).all()
+    yield ((trees.features >= 0) & (trees.features < trees.n_columns)).all()
+    for side in (trees.left, trees.right):  # forward alone, so that every walk ends
+        yield ((side >= own) & (side < nodes)).all()
+    yield ((trees.left == own) == (trees.right == own)).all()
+
+
+def _effects(model: Effects) -> Holds:
+    columns, parameters = model.columns, model.parameters
+    yield _finite(parameters, model.bias, columns.shift, columns.factor)
+    yield columns.shift.shape == columns.factor.shape and (np.diff(columns.keys) > 0).all()
+    yield parameters.shape == (sum(columns.widths),)
+    yield columns.parity is Parity.EVEN or (model.bias == 0.0 and not columns.shift.any())
+    yield min(model.object_weight, model.pair_weight) >= 0.0
+
+
+def _automatic(model: AutomaticModel) -> Holds:
+    yield from _read(model)
+    yield model.members_.keys() == model.weights_.keys() and model.members_
+    parity = law_of(model)
+    for name, member in model.members_.items():
+        yield member.weight == model.weights_[name] and member.weight >= 0.0
+        yield _sigmoid(member.curve.slope, member.curve.offset, parity)
+        if isinstance(member.model, Effects):
+            yield member.model.columns.parity is parity
+        elif isinstance(member.model, PairModel):
+            yield member.model.parity is parity
+        else:
+            yield member.model.symmetry == model.symmetry
+            yield member.model.feature_widths_ == model.feature_widths_
+
+
+def _rates(rates: PastRates) -> Holds:
+    yield rates.rates.shape == (len(rates.known), 2) and _finite(rates.rates, rates.mean)
+
+
+def _symmetrized(model: Symmetrized) -> Holds:
+    yield from _read(model)
+    yield model._n_fitted >= 0 and (model.ids == "rates") is (model.rates_ is not None)
+    yield hasattr(model.estimator_, "predict")
+
+
 # Transformers -------------------------------------------------------------------------------------
 
 
@@ -271,6 +323,11 @@ _LAWS: dict[type[Any], tuple[str, Callable[[Any], Holds]]] = {
     PairSearch: ("a fitted {}", _search),
     CalibratedPairClassifier: ("calibrated probabilities", _calibrated),
     PairDrawClassifier: ("probabilities of three outcomes", _draw_classifier),
+    AutomaticModel: ("a fitted {}", _automatic),
+    Effects: ("a linear model with effects", _effects),
+    StoredTrees: ("boosted trees", _trees),
+    PastRates: ("past rates", _rates),
+    Symmetrized: ("a fitted {}", _symmetrized),
     DerivedFeatures: ("DerivedFeatures", _derived),
     ObjectTransformer: ("an ObjectTransformer", _transformer),
 }

@@ -12,6 +12,9 @@ training pair is known.  Which objects of a test pair are known decides what an 
 ``TimeSplit``                 the past trains, what came next tests
 ``Repeated``                  any of them several times
 ``leakage_report``            what a split lets through, whoever made it
+``PairClassifierCV``          the automatic classifier: kernels, boosted trees and a linear model,
+                              weighed on held-out pairs
+``PairRegressorCV``           the same for real targets
 ``PairSVCCV``                 support vector classifier, its kernel and strength chosen on held-out
                               pairs for little more than one fit; ``kernel="auto"`` by default
 ``PairLogisticCV``            the same for logistic regression
@@ -35,6 +38,7 @@ Lower is better for the three scores, and ``average=False`` gives one value a ro
 comparisons of two models.
 """
 
+from pairity.model_selection.automatic import PairClassifierCV, PairRegressorCV
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
@@ -65,9 +69,11 @@ __all__ = [
     "LeakageReport",
     "ObjectKFold",
     "ObjectShuffleSplit",
+    "PairClassifierCV",
     "PairDrawClassifier",
     "PairKFold",
     "PairLogisticCV",
+    "PairRegressorCV",
     "PairRidgeCV",
     "PairSVCCV",
     "PairShuffleSplit",

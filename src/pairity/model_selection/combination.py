@@ -14,6 +14,8 @@ the best one is kept.
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,42 +24,33 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from pairity.exceptions import KernelError
-from pairity.kernels import (
-    Additive,
-    Derived,
-    DirectSum,
-    Gaussian,
-    Identity,
-    Kernel,
-    Linear,
-    MetricLearning,
-    Product,
-    Tensor,
-)
+from pairity.exceptions import KernelError, PairityWarning, levels_to_the_caller
+from pairity.kernels import Identity, Kernel, Product
 from pairity.kernels.algebra import Scaled, Sum
 from pairity.kernels.classes import project
 from pairity.kernels.standardized import Rescaled, Scaling
 from pairity.model_selection.curves import Criterion
-from pairity.model_selection.folds import Rows, Split, Vector
+from pairity.model_selection.families import LINEAR, kernel_families, without_derived
+from pairity.model_selection.folds import MET_BEFORE, TrainingFolds, Vector
 from pairity.model_selection.landmark_ridge import (
     Evaluation,
     LandmarkRidge,
     kernel_columns,
     plan_landmarks,
 )
+from pairity.model_selection.splits import Rows, Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import UNLIMITED, Budget, give_back
 
-#: The term that is always there: a Gaussian decays to nothing outside the range of training.
-LINEAR = "linear"
 #: Pairs in whose kernel functions trial models are expanded.
 _LANDMARKS = 500
 #: Rounds from each start, and those after which one way to standardise is given up.
 _ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
 #: Pairs beyond which families that cannot be evaluated through objects are left out.
 _MOST_WITH_DERIVED = 12_000
+#: Pairs beyond which effects of pairs of objects are left out, and their shares in the diagonal.
+_MOST_WITH_PAIR_EFFECTS, _PAIR_EFFECTS = 5000, (0.5, 2.0)
 #: A round changes weights by at most these factors, and by this power of what is asked for.
 _LEAST, _MOST, _POWER = 0.05, 5.0, 0.7
 #: Weight of the best single family in the second start.
@@ -120,15 +113,19 @@ def choose_combination(
     random_state: int = 0,
     budget: Budget = UNLIMITED,
     say: Callable[[str], None] | None = None,
+    deadline: float = np.inf,
+    n_landmarks: int = _LANDMARKS,
 ) -> Combination:
     """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
 
     Folds run beside one another, each on one thread.  Of several ways to standardise the matrices
-    of one alone are held, unless there is room for all.
+    of one alone are held, unless there is room for all.  After the ``deadline``, a value of
+    ``time.monotonic``, the best of the trials so far is kept.
     """
     tell = say or (lambda text: None)
+    _name_what_is_left_out(pairs, parity)
     scalings = _scalings(pairs)
-    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), _LANDMARKS, budget)
+    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), n_landmarks, budget)
     order = np.random.default_rng(random_state).permutation(len(pairs))
     landmarks = np.sort(order[: room.n_landmarks])
 
@@ -161,7 +158,7 @@ def choose_combination(
             held.clear()
             give_back()
             held[scale] = prepare(scale)
-        best = _best_sum(*held[scale], scale, trials[scale])
+        best = _best_sum(*held[scale], scale, trials[scale], deadline)
     shares = ", ".join(f"{name} {share:.2f}" for name, share in best.weights.items())
     tell(f"kernel, {scale} scale: held-out loss {best.loss:.4f} of {shares}")
     return best
@@ -171,74 +168,43 @@ def _least_loss(trials: list[Evaluation]) -> float:
     return min(trial.loss for trial in trials)
 
 
-def kernel_families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
-    """Kernels by name, parameters still to be found; with no parity those of both."""
-    families: dict[str, Kernel] = {}
-    if parity is not Parity.ODD:
-        families |= _even(pairs)
-    if parity is not Parity.EVEN:
-        odd = _odd(pairs)
-        families |= {name if parity is Parity.ODD else f"odd {name}": odd[name] for name in odd}
-    return families
-
-
-def without_derived(families: dict[str, Kernel]) -> dict[str, Kernel]:
-    """The families made of object kernels alone, whose products go through objects at any size."""
-    kept = {
-        name: kernel
-        for name, kernel in families.items()
-        if not any(isinstance(inner, Derived) for inner in kernel.walk())
-    }
-    if any(LINEAR in name for name in families) and "additive" in " ".join(kept):
-        kept[LINEAR] = Additive(Linear())
-    return kept
-
-
-def _even(pairs: Pairs) -> dict[str, Kernel]:
-    """Sums g(a) + g(b), interactions, distances, derived features, names."""
-    gaussian, families = Gaussian("median"), dict[str, Kernel]()
-    widths = {"symmetric": pairs.n_symmetric, "absolute_antisymmetric": pairs.n_antisymmetric}
-    group = tuple(part for part, width in widths.items() if width)
-    if pairs.n_object_features:
-        away = ("absolute_difference", *group)
-        families = {
-            LINEAR: Derived(Linear(), ("absolute_difference", "sum", "product", *group)),
-            "additive": DirectSum(gaussian),
-            "tensor": Tensor(gaussian),
-            "metric": MetricLearning(Linear()),
-            "gaussian metric": MetricLearning(gaussian),
-            "distance": Derived(gaussian, away),
-            "distance and sum": Derived(gaussian, ("sum", *away)),
-        }
-    families["identity"] = DirectSum(Identity())
-    if group:
-        families["group features"] = Derived(gaussian, group)
-        families.setdefault(LINEAR, Derived(Linear(), group))
-    return families
-
-
-def _odd(pairs: Pairs) -> dict[str, Kernel]:
-    """Differences g(a) - g(b), intransitive preferences, derived features, names."""
-    gaussian = Gaussian("median")
-    widths = {"difference": pairs.n_object_features, "antisymmetric": pairs.n_antisymmetric}
-    change = tuple(part for part, width in widths.items() if width)
-    families: dict[str, Kernel] = {"identity": Additive(Identity())}
-    if change:
-        families[LINEAR] = Derived(Linear(), change)
-        families["difference"] = Derived(gaussian, change)
-    if pairs.n_object_features:
-        families["additive"] = Additive(gaussian)
-        families["determinant"] = Product(gaussian)
-    if pairs.n_symmetric:  # what a difference means may depend on the circumstances
-        context = Derived(gaussian, ("symmetric",))
-        chosen = [name for name in families if name != "determinant"]
-        families |= {f"{name} in context": families[name] * context for name in chosen}
-    return families
-
-
 def _families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
     families = kernel_families(pairs, parity)
     return families if len(pairs) <= _MOST_WITH_DERIVED else without_derived(families)
+
+
+def with_pair_effects(kernel: Kernel, folds: TrainingFolds) -> list[Kernel]:
+    """The kernel with an effect of each pair of objects beside what it has, where pairs come back.
+
+    Landmarks cannot weigh it: two pairs are alike only where they are the same.
+    """
+    if folds.share_met_before() <= MET_BEFORE:
+        return []
+    count = len(folds.data)
+    if count > _MOST_WITH_PAIR_EFFECTS:
+        warnings.warn(
+            f"kernel='auto' leaves out effects of pairs of objects beyond {_MOST_WITH_PAIR_EFFECTS}"
+            f" pairs (got {count}): PairClassifierCV and PairRegressorCV weigh them at any size.",
+            PairityWarning,
+            stacklevel=levels_to_the_caller(),
+        )
+        return []
+    return [kernel + Scaled(2.0 * share, Product(Identity())) for share in _PAIR_EFFECTS]
+
+
+def _name_what_is_left_out(pairs: Pairs, parity: Parity | None) -> None:
+    """Say which families are not tried, because exact machines of them take too long."""
+    kept = _families(pairs, parity)
+    missing = [name for name in kernel_families(pairs, parity) if name not in kept]
+    group = pairs.n_symmetric + pairs.n_antisymmetric
+    if missing:
+        warnings.warn(
+            f"kernel='auto' leaves out {', '.join(missing)} beyond {_MOST_WITH_DERIVED} pairs (got"
+            f" {len(pairs)}){', so that group features are not seen' if group else ''}:"
+            " PairClassifierCV and PairRegressorCV weigh them at any size.",
+            PairityWarning,
+            stacklevel=levels_to_the_caller(),
+        )
 
 
 def _scalings(pairs: Pairs) -> dict[str, Scaling]:
@@ -279,7 +245,7 @@ def fit_families(
 
 
 def _best_sum(
-    families: Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation]
+    families: Families, ridge: LandmarkRidge, scale: str, first: list[Evaluation], deadline: float
 ) -> Combination:
     """Go on from the first trials, and once more with the best single family in front."""
     singles = [ridge.evaluate(one) for one in np.eye(len(families.names))]
@@ -287,11 +253,14 @@ def _best_sum(
     leading = (1.0 - _FAVOURITE) * families.equal_weights
     leading[favourite] += _FAVOURITE
     following = _asked_for(ridge, first[-1])
-    trials = [*first, *_rounds(ridge, leading, _ROUNDS), singles[favourite]]
-    if following is not None:
+    trials = [*first, singles[favourite]]
+    if time.monotonic() < deadline:
+        trials += _rounds(ridge, leading, _ROUNDS)
+    if following is not None and time.monotonic() < deadline:
         trials += _rounds(ridge, following, _ROUNDS - len(first))
     best = ridge.evaluate(_mean_of_the_best(trials))
-    shares = _trimmed(best.weights, families.names)
+    useless = _without_effect(ridge, singles)
+    shares = _trimmed(np.where(useless, 0.0, best.weights), families.names)
     terms = [
         Scaled(kernel.factor * share, kernel.kernel)
         for kernel, share in zip(families.kernels, shares, strict=True)
@@ -306,6 +275,17 @@ def _best_sum(
         {name: single.loss for name, single in zip(families.names, singles, strict=True)},
         len(trials) + len(singles) - 1,
     )
+
+
+def _without_effect(ridge: LandmarkRidge, singles: list[Evaluation]) -> NDArray[np.bool_]:
+    """Families that say nothing about held-out pairs: alone no better than a constant.
+
+    A family of interactions may need others beside it; one of single effects, or of names, does not.
+    None is dropped where all say nothing.
+    """
+    nothing, _ = ridge.judge(np.zeros(len(ridge.held)))
+    useless = np.array([single.loss >= nothing * (1.0 - 1e-6) for single in singles])
+    return useless if not useless.all() else np.zeros_like(useless)
 
 
 def _mean_of_the_best(trials: list[Evaluation]) -> Vector:

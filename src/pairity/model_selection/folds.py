@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold, StratifiedKFold
 from threadpoolctl import threadpool_limits
 
+from pairity.estimators.symmetrized import in_one_order
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
-from pairity.model_selection.leakage import leakage_report
-from pairity.model_selection.splitter import PairKFold, PairSplitter
+from pairity.model_selection.splits import GivenRows, Rows, Split, read_splits
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
 from pairity.operators.restricted import Resident, Restricted, beside, in_memory
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Orientation, Parity
+from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.progress import Steps
 from pairity.runtime.resources import Budget, get_thread_count, give_back, run_together
@@ -32,134 +31,16 @@ from pairity.solvers.plan import Solve, path_of
 from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 from pairity.training.read import TrainingData
 
-Rows = NDArray[np.intp]
 Vector = NDArray[np.float64]
-Split = tuple[Rows, Rows]
 
-_FOLDS = 5
 #: Folds that train on less than this share of the pairs say little about strengths for all.
 _SMALL_FOLDS = 0.6
+#: Share of rematches among held-out pairs from which on pairs of objects may have effects.
+MET_BEFORE = 0.05
 #: Pairs up to which the whole Gram matrix is held, whatever an entry costs.
 _FEW_PAIRS = 5000
 #: Share of the memory for it, and megabytes that a fold works with at least.
 _RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
-
-
-@dataclass(frozen=True, eq=False)
-class GivenRows:
-    """Rows that count (have a weight above 0) among all rows that were given."""
-
-    pairs: Pairs  # of the rows that count, with their ids
-    targets: NDArray[Any]
-    groups: NDArray[Any] | None  # of all rows
-    counted: Rows
-    n_rows: int
-
-    def __post_init__(self) -> None:
-        if self.groups is not None and self.groups.shape != (self.n_rows,):
-            raise ValueError(
-                f"got groups of shape {self.groups.shape} for {self.n_rows} pairs; expected one per"
-                " pair."
-            )
-
-
-def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
-    """Training and held-out rows among those that count, without rows on both sides.
-
-    ``cv`` is a splitter, a number of folds, ready splits of all rows, or ``None`` for five folds
-    in which each unordered pair is held out once.
-    """
-    pairs, targets, counted = given.pairs, given.targets, given.counted
-    if len(pairs) < 2:
-        raise ValueError(
-            f"got n_samples={len(pairs)} with a weight above 0; expected at least 2, to hold out one."
-        )
-    trusted = isinstance(cv, PairSplitter)
-    if cv is None or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
-        if cv is not None and cv < 2:
-            raise ValueError(
-                f"got cv={cv!r}; expected an integer of at least 2, or None for 5 folds."
-            )
-        cv, trusted = _default_splitter(cv, given, stratify), True
-    if hasattr(cv, "split") and not isinstance(cv, str):
-        groups = None if given.groups is None else given.groups[counted]
-        splits = list(cv.split(pairs, targets, groups))
-    elif isinstance(cv, Iterable) and not isinstance(cv, str):
-        splits = [_among(counted, given.n_rows, split) for split in cv]
-    else:
-        raise ValueError(
-            f"got cv={cv!r}; expected a splitter of pairity.model_selection, a number of folds, or a"
-            " list of (train, test) row numbers."
-        )
-    if not splits:
-        raise ValueError(f"got no folds from cv={cv!r}; expected at least one.")
-    _check_splits(splits, pairs, trusted=trusted)
-    return splits
-
-
-def _default_splitter(n_folds: Any, given: GivenRows, stratify: bool) -> Any:
-    """Folds of groups or unordered pairs; of rows where these are no pairs of objects at all."""
-    pairs, n_rows = given.pairs, len(given.pairs)
-    n_unordered = len(np.unique(ends_of(pairs, "auto").unordered()))
-    if n_unordered >= 2 or given.groups is not None:
-        n_folds = min(_FOLDS, n_unordered) if n_folds is None else int(n_folds)
-        return PairKFold(n_folds, new=(0, 1, 2), stratify=stratify)
-    if pairs.n_object_features:
-        raise ValueError(
-            f"got {n_rows} observations of one unordered pair; expected at least 2 different"
-            " pairs, to hold one out: add pairs, or pass cv= with splits of your own."
-        )
-    n_folds = min(_FOLDS, n_rows) if n_folds is None else int(n_folds)
-    if n_folds > n_rows:
-        raise ValueError(f"got cv={n_folds} for {n_rows} rows; expected at most a fold per row.")
-    rarest = int(np.unique(given.targets, return_counts=True)[1].min()) if stratify else 0
-    folds = StratifiedKFold if rarest >= n_folds else KFold  # a row of each class for every fold
-    return folds(n_folds, shuffle=True, random_state=0)
-
-
-def _among(counted: Rows, n_rows: int, split: Any) -> Split:
-    """Numbers among the rows that count, of the rows that a ready split names."""
-    number = np.full(n_rows, -1, dtype=np.intp)
-    number[counted] = np.arange(len(counted))
-    try:
-        train, test = (number[np.asarray(side)] for side in split)
-    except (IndexError, TypeError, ValueError):
-        raise ValueError(
-            f"got a fold in cv that is no pair of row numbers below {n_rows}; expected (train, test),"
-            " two arrays of row numbers or masks."
-        ) from None
-    return train[train >= 0], test[test >= 0]
-
-
-def _check_splits(splits: list[Split], pairs: Pairs, *, trusted: bool) -> None:
-    """Refuse rows on both sides, and say so when pairs are."""
-    repeated = 0
-    for number, (train, test) in enumerate(splits):
-        shared = len(np.intersect1d(train, test))
-        if shared:
-            raise ValueError(
-                f"got {shared} rows on both sides of fold {number}; expected none: decisions about"
-                " training pairs are too good to calibrate on."
-            )
-        if not trusted:
-            repeated += leakage_report(pairs, train, test).n_repeated
-        if not len(train):
-            raise ValueError(
-                f"got fold {number} without training rows; expected some (of a weight above 0): check"
-                " cv."
-            )
-    if not any(len(test) for _, test in splits):
-        raise ValueError(
-            "got folds that hold out no rows; expected some (of a weight above 0): check cv."
-        )
-    if repeated:
-        warnings.warn(
-            f"{repeated} held-out pairs were trained on in the other order or in another row, so"
-            " that probabilities will be too sure; a splitter of pairity.model_selection keeps all"
-            " observations of a pair together: cv=PairKFold(5).",
-            CalibrationWarning,
-            stacklevel=levels_to_the_caller(),
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +65,12 @@ class TrainingFolds:
         """Weights of the held-out rows of each fold."""
         return shared_weights(self.data.weights, [test for _, test in self.splits])
 
+    def share_met_before(self) -> float:
+        """Share of the held-out pairs that were trained on, in either order: a rematch."""
+        unordered = ends_of(self.data.pairs).unordered()
+        met = [np.isin(unordered[test], unordered[train]) for train, test in self.splits]
+        return float(np.mean(np.concatenate(met)))
+
     def refit_factor(self) -> float:
         """Factor on the weights of the losses in the fit that is kept.
 
@@ -207,12 +94,7 @@ def read_folds(cv: Any, data: TrainingData, X: Any, groups: Any) -> TrainingFold
     if stratify:
         splits = _with_both_classes(splits, data.targets)
         _warn_of_single_labels(splits, data.targets)
-    signs = np.ones(len(data))
-    if data.parity is not None:
-        turned = Orientation.of_compact(data.pairs).turned
-        signs = np.where(turned, data.parity.sign, 1.0)
-        pairs = data.pairs.with_swapped(turned)
-        data = replace(data, pairs=pairs, targets=signs * data.targets)
+    data, signs = in_one_order(data)
     return TrainingFolds(data, splits, signs)
 
 
@@ -279,6 +161,7 @@ class Patience:
     score: Callable[[list[Vector]], Vector]
     patience: int | None
     steps: Steps | None
+    deadline: float = np.inf  # of time.monotonic
     best: float = -np.inf
     error: float = 0.0
     worse: int = 0
@@ -288,6 +171,8 @@ class Patience:
         if self.steps is not None:
             for _ in decisions:
                 self.steps()
+        if time.monotonic() > self.deadline:
+            return True
         if self.patience is None:
             return False
         values = self.score(decisions)

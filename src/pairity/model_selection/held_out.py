@@ -9,19 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from pairity.estimators.machine import TakesSparseRows
-from pairity.estimators.unwrap import innermost
+from pairity.estimators.unwrap import innermost, weight_name
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
-from pairity.model_selection.folds import (
-    GivenRows,
-    Rows,
-    Split,
-    Vector,
-    read_splits,
-    shared_weights,
-)
+from pairity.model_selection.folds import Vector, shared_weights
+from pairity.model_selection.splits import GivenRows, Rows, Split, read_splits
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.runtime.validation import check_choice
@@ -59,20 +52,7 @@ class Trainer:
         model = clone(self.estimator)
         if self.weights is None:
             return model.fit(pairs, targets)
-        return model.fit(pairs, targets, **{_weight_name(model): self.weights[rows]})
-
-
-def _weight_name(model: Any) -> str:
-    """What ``fit`` calls the weights of rows; a search hands them on."""
-    is_search = hasattr(model, "estimator") and hasattr(model, "refit")
-    if has_fit_parameter(model, "sample_weight") or is_search:
-        return "sample_weight"
-    if getattr(model, "steps", None):
-        return f"{model.steps[-1][0]}__sample_weight"
-    raise ValueError(
-        f"got sample_weight for {type(model).__name__}, whose fit takes none; expected an estimator"
-        " that can weigh rows: leave the weights out."
-    )
+        return model.fit(pairs, targets, **{weight_name(model): self.weights[rows]})
 
 
 class HeldOutCalibration(TakesSparseRows):

@@ -24,13 +24,14 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from pairity.exceptions import PairityWarning, levels_to_the_caller
 from pairity.kernels.algebra import Kernel
 from pairity.model_selection.curves import Criterion
-from pairity.model_selection.folds import Rows, Split, Vector, shared_weights
+from pairity.model_selection.folds import Vector, shared_weights
+from pairity.model_selection.splits import Rows, Split
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together
 
 #: Shifts tried, for kernels with a mean diagonal of 1.
-_SHIFTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
+SHIFTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 #: What is added to the diagonal of the normal equations, relative to its mean.
 _ROUNDING = 1e-7
 #: Rows of a matrix that are copied at a time.
@@ -50,6 +51,8 @@ class Evaluation:
     loss: float  # mean over held-out rows
     losses: Vector  # of each held-out row
     coefficients: list[Vector]  # of the landmarks, fitted to the training rows of each fold
+    decisions: Vector  # about the held-out rows
+    shift: int  # which of the shifts is best
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +98,17 @@ class LandmarkRidge:
 
         threads = min(get_thread_count(), len(self.splits))
         found = run_together(follow, self.splits, threads)
-        judged = [self.judge(row) for row in np.hstack([decisions for decisions, _ in found])]
+        table = np.hstack([decisions for decisions, _ in found])
+        judged = [self.judge(row) for row in table]
         best = int(np.argmin([loss for loss, _ in judged]))
-        return Evaluation(weights, *judged[best], [fold[best] for _, fold in found])
+        kept = [fold[best] for _, fold in found]
+        return Evaluation(weights, *judged[best], kept, table[best], best)
+
+    def fitted(self, evaluation: Evaluation) -> tuple[Vector, float]:
+        """Coefficients of the landmarks and bias, fitted to all rows with the best shift."""
+        total = self._weighted_sum(evaluation.weights)
+        inside = total[self.landmarks].astype(np.float64)
+        return self._fits(total, np.arange(len(total)), inside)[evaluation.shift]
 
     def contributions(self, evaluation: Evaluation) -> Vector:
         """Share of each kernel in the held-out decisions, shape (kernels, held-out rows)."""
@@ -144,7 +155,7 @@ class LandmarkRidge:
             square += weighted @ rows
             right += weighted @ targets[part]
         found = []
-        for shift in _SHIFTS:
+        for shift in SHIFTS:
             coefficients = _solve(square + shift * inside, right)
             found.append((coefficients, target - float(middle @ coefficients)))
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable as Function
 from dataclasses import KW_ONLY, dataclass, replace
@@ -15,7 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
 from pairity.kernels.standardized import as_kernel
-from pairity.model_selection.combination import Combination, choose_combination
+from pairity.model_selection.combination import (
+    Combination,
+    choose_combination,
+    with_pair_effects,
+)
 from pairity.model_selection.curves import (
     Criterion,
     CrossEntropy,
@@ -65,6 +70,7 @@ class PairSearch(TakesSparseRows):
     n_symmetric: int = 0
     n_antisymmetric: int = 0
     memory_limit: float | None = None
+    time_limit: float | None = None
     random_state: int = 0
     verbose: bool = False
 
@@ -101,11 +107,12 @@ class PairSearch(TakesSparseRows):
             What ``cv`` keeps together, or times for ``TimeSplit``.
         """
         self._check_parameters()
-        strengths = self._strengths()
+        limit = np.inf if self.time_limit is None else float(self.time_limit)
+        deadline, strengths = time.monotonic() + limit, self._strengths()
         data = read(self, X, y, sample_weight)
         folds = read_folds(self.cv, data, X, groups)
-        candidates = self._candidates(folds)
-        paths = self._paths(candidates, folds, strengths)
+        candidates = self._candidates(folds, deadline)
+        paths = self._paths(candidates, folds, strengths, deadline)
         self._tabulate(candidates, paths, folds, strengths)
         best = self.best_params_
         factor = self.refit_factor_ = folds.refit_factor()
@@ -166,18 +173,27 @@ class PairSearch(TakesSparseRows):
         for kernel in self._kernels():
             if not _is_auto(kernel):
                 as_kernel(kernel)
+        if self.time_limit is not None:
+            check_positive(self.time_limit, "time_limit")
         if self.patience is not None:
             check_count(self.patience, "patience")
 
     def _kernels(self) -> list[Any]:
         return list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
 
-    def _candidates(self, folds: TrainingFolds) -> list[Any]:
+    def _candidates(self, folds: TrainingFolds, deadline: float) -> list[Any]:
         """Kernels to try; "auto" stands for the best combination of families."""
         self.combination_: Combination | None = None
-        return [self._combined(folds) if _is_auto(k) else k for k in self._kernels()]
+        found: list[Any] = []
+        for kernel in self._kernels():
+            if not _is_auto(kernel):
+                found.append(kernel)
+                continue
+            combined = self._combined(folds, deadline)
+            found.extend([combined, *with_pair_effects(combined, folds)])
+        return found
 
-    def _combined(self, folds: TrainingFolds) -> Any:
+    def _combined(self, folds: TrainingFolds, deadline: float) -> Any:
         data = folds.data
         self.combination_ = choose_combination(
             data.pairs,
@@ -189,12 +205,13 @@ class PairSearch(TakesSparseRows):
             random_state=int(self.random_state),
             budget=Budget(default_limit(self.memory_limit)),
             say=say if self.verbose else None,
+            deadline=deadline,
         )
         give_back()
         return self.combination_.kernel
 
     def _paths(
-        self, candidates: list[Any], folds: TrainingFolds, strengths: Vector
+        self, candidates: list[Any], folds: TrainingFolds, strengths: Vector, deadline: float
     ) -> list[HeldOutPath]:
         factors = [self._factor(float(strength)) for strength in strengths]
         n_fits = len(candidates) * len(strengths) * len(folds.splits)
@@ -216,7 +233,7 @@ class PairSearch(TakesSparseRows):
                 say=None,
             )
             score = partial(self._scorer(folds), self.scoring)
-            enough = Patience(score, self.patience, steps)
+            enough = Patience(score, self.patience, steps, deadline)
             paths.append(held_out_path(data, folds.splits, factors, options, solve_roughly, enough))
         return paths
 
@@ -259,10 +276,9 @@ class PairSearch(TakesSparseRows):
         self.held_out_decisions_ = signs * np.concatenate(decisions[best])
         self._held_out = signs * folds.data.targets[folds.held], np.concatenate(folds.shares)
         if self.verbose:
-            say(
-                f"best of {len(settings)}: {name} {self.best_params_[name]:g},"
-                f" score {self.best_score_:.4g}"
-            )
+            chosen = self.best_params_[name]
+            edge = " (at the edge of the values tried)" if chosen in strengths[[0, -1]] else ""
+            say(f"best of {len(settings)}: {name} {chosen:g}{edge}, score {self.best_score_:.4g}")
 
     def _weakest_of_the_best(self, table: dict[str, Any], n_strengths: int) -> int:
         """The best setting, or one of the same kernel that is weaker and all but as good."""

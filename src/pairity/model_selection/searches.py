@@ -51,6 +51,8 @@ class PairSVCCV(ClassifierSearch):
         KKT violation of the fit that is kept.
     class_weight, tie_label, n_symmetric, n_antisymmetric, memory_limit, verbose
         As in :class:`~pairity.PairSVC`.
+    time_limit : float, optional
+        Seconds, looked at between steps: the best of what was tried until then is kept.
     random_state : int
         Seed of the pairs in whose kernel functions trials of ``kernel="auto"`` are expanded.
 
@@ -126,7 +128,8 @@ class PairRidgeCV(RegressorMixin, PairSearch):
         What to choose from; see :class:`PairSVCCV`.
     alphas : int or array-like
         Values of alpha to try; a number means so many from 0.001 to 1000.
-    cv, path_tol, patience, tol, n_symmetric, n_antisymmetric, memory_limit, random_state, verbose
+    cv, path_tol, patience, tol, n_symmetric, n_antisymmetric, memory_limit, time_limit, random_state,
+    verbose
         As in :class:`PairSVCCV`; tolerances are relative residuals.
     fit_intercept : bool
         Whether a symmetric model has a bias.

@@ -52,7 +52,10 @@ from pairity.app.cli.options import Settings
 )
 @options.number("--C penalty", "Weight of the errors (svc, logistic, svr); 1.")
 @options.number("--alpha", "Weight of the norm (ridge); 1.")
-@options.flag("--tune", "Choose kernel and penalty by validation without leaks.")
+@options.flag(
+    "--tune",
+    "Choose by validation without leaks: the automatic model, or of --kernel the penalty.",
+)
 @options.flag("--probabilities", "Calibrate probabilities on held-out pairs.")
 @options.option("--positive", "Label that says: alike, or the first is ahead.", metavar="LABEL")
 @options.option("--draw", "Label of a draw: three outcomes.", metavar="LABEL")

@@ -87,8 +87,12 @@ def _has_bare_gaussian(kernel: Kernel) -> bool:
 
 
 def _estimator(settings: Settings, default: Any) -> Any:
-    """One fit with this kernel if none is named, or a search that chooses it."""
+    """One fit with this kernel if none is named; or a search that chooses, the automatic model."""
     _refuse_contradictions(settings)
+    if settings.tune and settings.kernel is None and settings.draw is None:
+        regression = settings.learner == "ridge"
+        automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
+        return automatic(settings.symmetry, verbose=settings.verbose)
     kernel = "auto" if settings.tune else default
     if settings.kernel is not None:
         kernel = parse_kernel(settings.kernel)

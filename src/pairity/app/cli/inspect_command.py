@@ -75,6 +75,13 @@ def meaning_of(machine: Any, names: Any) -> dict[str, str]:
 
 def _describe_search(model: Any) -> dict[str, Any]:
     """What a search chose, and how good that is on held-out pairs."""
+    whole = next((layer for layer in layers(model) if hasattr(layer, "members_")), None)
+    if whole is not None:
+        members = {
+            name: {"weight": one.weight, "held-out loss": one.loss, "loss without it": one.without}
+            for name, one in whole.members_.items()
+        }
+        return {"members": members, "held-out loss": -float(whole.best_score_)}
     search = next((layer for layer in layers(model) if hasattr(layer, "cv_results_")), None)
     if search is None:
         return {}

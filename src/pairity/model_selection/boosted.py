@@ -1,0 +1,154 @@
+"""Boosted trees as a member of the automatic model: histogram boosting in both orders.
+
+Folds are boosted side by side; after some rounds the mean held-out loss of all folds says whether
+more rounds pay.  Whether past rates of objects are columns, and the size of the trees, are chosen
+in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from pairity.estimators.symmetrized import Symmetrized
+from pairity.model_selection.folds import TrainingFolds, Vector
+from pairity.model_selection.members import (
+    Learnt,
+    Setting,
+    held_out_loss,
+    objects_come_back,
+    some_rows,
+)
+from pairity.model_selection.splits import Split
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity, impose
+
+#: Rounds after which the held-out loss is looked at, and looks without gain that end a series.
+_ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 1
+#: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
+#: rounds were best, larger ones where many were.
+_FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
+#: Object features beyond which columns made of both objects are too many.
+_MOST_COLUMNS = 300
+
+
+@dataclass
+class _Tried:
+    """A way to boost: its best held-out loss so far, the rounds it took, the decisions."""
+
+    model: Symmetrized
+    loss: float = np.inf
+    rounds: int = 0
+    held_out: Vector | None = None
+
+
+def boosts(pairs: Pairs) -> bool:
+    """Whether there are columns for trees: features that are not sparse, or names that come back."""
+    return _has_columns(pairs) or objects_come_back(pairs)
+
+
+def _has_columns(pairs: Pairs) -> bool:
+    dense = pairs.n_object_features and not sp.issparse(pairs.objects)
+    return bool(dense or pairs.n_symmetric or pairs.n_antisymmetric)
+
+
+def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None) -> Learnt:
+    """Symmetrised boosting; another estimator that is given is fitted as it is."""
+    pairs = folds.data.pairs
+    ids = ["rates"] if objects_come_back(pairs) else []
+    ids = ["ignore", *ids] if _has_columns(pairs) else ids
+    first = [_tried(folds, setting, estimator, _FIRST, rates) for rates in ids]
+    best = min(first, key=lambda tried: tried.loss)
+    if estimator is None and setting.time_left > 0.0:
+        size = _LARGER if best.rounds >= _MANY else _SMALLER
+        other = _tried(folds, setting, None, size, best.model.ids)
+        best = min(best, other, key=lambda one: one.loss)
+    model, data = best.model, folds.data
+    if estimator is None:
+        model = model.set_params(estimator__max_iter=best.rounds)
+    labels = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
+    weighted = not (data.weights == 1.0).all()
+    model.fit(data.pairs, labels, data.weights if weighted else None)
+    setting.say(f"boosted trees: held-out loss {best.loss:.4f}, {best.rounds} rounds")
+    assert best.held_out is not None
+    return Learnt(model, best.held_out, {"rounds": best.rounds, "ids": model.ids})
+
+
+def _tried(
+    folds: TrainingFolds, setting: Setting, given: Any, size: tuple[int, int], ids: str
+) -> _Tried:
+    """Boost all folds for as long as it pays."""
+    leaves, least = size
+    kind = HistGradientBoostingClassifier if setting.classifies else HistGradientBoostingRegressor
+    boosting = kind(
+        learning_rate=0.1,
+        max_leaf_nodes=leaves,
+        min_samples_leaf=least,
+        l2_regularization=1.0,
+        max_bins=63,
+        max_features=0.7,
+        early_stopping=False,
+        random_state=setting.random_state,
+    )
+    pairs, parity = folds.data.pairs, folds.data.parity
+    wide = sp.issparse(pairs.objects) or pairs.n_object_features > _MOST_COLUMNS
+    symmetry = {Parity.EVEN: "symmetric", Parity.ODD: "antisymmetric", None: "none"}[parity]
+    model = Symmetrized(
+        boosting if given is None else given,
+        symmetry,
+        features="group" if wide else "derived",
+        ids=ids,
+        random_state=setting.random_state,
+    )
+    tried, series = _Tried(model), [_Series(folds, split, model) for split in folds.splits]
+    worse = 0
+    for rounds in _ROUNDS if given is None else (0,):
+        decisions = np.concatenate([one.boosted(rounds) for one in series])
+        loss = held_out_loss(folds, setting.criterion, decisions)
+        worse = 0 if loss < tried.loss else worse + 1
+        if loss < tried.loss:
+            tried.loss, tried.rounds, tried.held_out = loss, rounds, decisions
+        if worse >= _PATIENCE or setting.time_left <= 0.0:
+            break
+    return tried
+
+
+class _Series:
+    """One fold: an estimator that is boosted further and further, asked about held-out pairs."""
+
+    def __init__(self, folds: TrainingFolds, split: Split, model: Symmetrized) -> None:
+        train, test = split
+        data = folds.data
+        part = some_rows(data, train)
+        self._prototype, self._parity = clone(model), data.parity
+        rows, targets, source = self._prototype._training_rows(part)
+        self._rows, self._targets = rows, targets
+        self._weights = part.weights[source]
+        self._estimator = clone(model.estimator)
+        if hasattr(self._estimator, "warm_start"):
+            self._estimator.set_params(warm_start=True)
+        rates = self._prototype._rates_of(part)
+        held = data.pairs[test].without_unused_objects()
+        sides = [held] if data.parity is None else [held, held.swap()]
+        self._held = [
+            self._prototype._columns(side, None if rates is None else rates.apply(side))
+            for side in sides
+        ]
+
+    def boosted(self, rounds: int) -> Vector:
+        """Decisions about the held-out pairs after so many rounds."""
+        if rounds:
+            self._estimator.set_params(max_iter=rounds)
+        labels = self._targets
+        classifies = self._prototype._classifies
+        given = np.where(labels > 0, 1, -1) if classifies else labels
+        options = {} if (self._weights == 1.0).all() else {"sample_weight": self._weights}
+        self._estimator.fit(self._rows, given, **options)
+        self._prototype._note(self._estimator, self._rows)
+        values = [self._prototype._read_off(self._estimator, side) for side in self._held]
+        return values[0] if self._parity is None else impose(self._parity, *values)

@@ -1,0 +1,215 @@
+"""Members of the automatic model: each a way to learn, with held-out decisions on the shared folds.
+
+All members see the same training pairs, in one order, and the same folds.  A member chooses its own
+settings by those folds, keeps the decisions that the folds made about their held-out pairs, and is
+fitted once more to all pairs: no search is repeated for a calibration.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from pairity.estimators.effects import EffectColumns, Effects, fit_parameters
+from pairity.exceptions import DoubledRowsWarning
+from pairity.kernels import Standardized
+from pairity.model_selection.curves import Criterion
+from pairity.model_selection.families import LINEAR, kernel_families
+from pairity.model_selection.folds import MET_BEFORE, TrainingFolds, Vector
+from pairity.model_selection.search import PairSearch
+from pairity.model_selection.splits import ReadySplits, Rows, Split
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import Parity
+from pairity.pairs.same_objects import ends_of
+from pairity.training.model import PairModel
+from pairity.training.read import TrainingData
+
+#: Strengths of the linear member, weights of the effects of objects and of pairs of them.
+_STRENGTHS = tuple(np.logspace(-3.0, 3.0, 19).tolist())
+_OBJECT_WEIGHTS, _PAIR_WEIGHTS = (0.0, 0.1, 1.0), (0.5, 1.0, 2.0, 4.0)
+#: Strengths without gain that end a path, and the promise of a step that ends a fit on a fold.
+_PATIENCE, _ROUGH = 3, 1e-5
+#: Pairs that an object is in on average, for it to have an effect of its own.
+_COME_BACK = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What members are given beside the folds."""
+
+    criterion: Criterion
+    classifies: bool
+    random_state: int
+    memory_limit: float | None
+    deadline: float  # of time.monotonic, infinite without a limit
+    say: Callable[[str], None]
+
+    @property
+    def time_left(self) -> float:
+        """Seconds."""
+        return self.deadline - time.monotonic()
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a member found: a fitted model, its held-out decisions, the settings it chose."""
+
+    model: Any
+    held_out: Vector  # of the held-out rows of all folds, NaN where there is none
+    chosen: dict[str, Any] = field(default_factory=dict)
+    machine: Any = None  # for explanations, where the model itself is none
+
+
+def raw_decisions(model: Any, pairs: Pairs) -> Vector:
+    """Decisions or values of a fitted member, before they are calibrated."""
+    if isinstance(model, Effects | PairModel):
+        return model.decisions(pairs)
+    machine = model.best_estimator_ if isinstance(model, PairSearch) else model
+    decide = machine.decision_function if hasattr(machine, "decision_function") else machine.predict
+    return np.asarray(decide(pairs), dtype=np.float64)
+
+
+def held_out_loss(folds: TrainingFolds, criterion: Criterion, decisions: Vector) -> float:
+    """Mean loss of held-out decisions, calibrated as the criterion does."""
+    weights = np.concatenate(folds.shares)
+    losses = criterion.losses(decisions, folds.data.targets[folds.held], weights)
+    return float(np.average(losses, weights=weights))
+
+
+def objects_come_back(pairs: Pairs) -> bool:
+    """Whether objects are in several pairs, so that names can have effects."""
+    ends = ends_of(pairs)
+    return 2.0 * len(ends) >= _COME_BACK * ends.n_objects
+
+
+def some_rows(data: TrainingData, rows: Rows) -> TrainingData:
+    """Training data of some rows."""
+    return replace(
+        data,
+        pairs=data.pairs[rows].without_unused_objects(),
+        targets=data.targets[rows],
+        weights=data.weights[rows],
+        rows=data.rows[rows],
+    )
+
+
+# Linear -------------------------------------------------------------------------------------------
+
+
+def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
+    """Linear in features, objects and pairs of objects; weights and C by held-out loss."""
+    tried: dict[tuple[float, float], tuple[float, float, Vector]] = {}
+    parts = [_columns_of_fold(folds, split) for split in folds.splits]
+    names = objects_come_back(folds.data.pairs)
+    for weight in _OBJECT_WEIGHTS if names else (0.0,):
+        tried[weight, 0.0] = _best_strength(folds, parts, setting, weight, 0.0)
+    best = min(tried, key=lambda key: tried[key][0])
+    if names and folds.share_met_before() > MET_BEFORE:
+        objects = max(best[0], _OBJECT_WEIGHTS[1])
+        for weight, pair_weight in product({objects, 1.0}, _PAIR_WEIGHTS):
+            tried[weight, pair_weight] = _best_strength(folds, parts, setting, weight, pair_weight)
+        best = min(tried, key=lambda key: tried[key][0])
+    loss, C, held_out = tried[best]
+    C *= folds.refit_factor()
+    model = _fit_effects(folds, setting, C, *best)
+    setting.say(f"linear: held-out loss {loss:.4f}, C {C:.3g}, weights of names {best}")
+    return Learnt(model, held_out, {"C": C, "object_weight": best[0], "pair_weight": best[1]})
+
+
+def _columns_of_fold(folds: TrainingFolds, split: Split) -> tuple[EffectColumns, Pairs, Pairs]:
+    pairs = folds.data.pairs
+    train, test = (pairs[rows].without_unused_objects() for rows in split)
+    return EffectColumns.of(train, folds.data.parity or Parity.EVEN), train, test
+
+
+def _best_strength(
+    folds: TrainingFolds, parts: Any, setting: Setting, object_weight: float, pair_weight: float
+) -> tuple[float, float, Vector]:
+    """Loss, C and held-out decisions of the best C; all folds go from weak to strong together."""
+    paths = [
+        _path(folds, split, part, setting, object_weight, pair_weight)
+        for split, part in zip(folds.splits, parts, strict=True)
+    ]
+    best, worse = (np.inf, _STRENGTHS[0], np.zeros(0)), 0
+    for C, by_fold in zip(_STRENGTHS, zip(*paths, strict=True), strict=True):
+        decisions = np.concatenate(by_fold)
+        loss = held_out_loss(folds, setting.criterion, decisions)
+        worse = 0 if loss < best[0] else worse + 1
+        best = min(best, (loss, C, decisions), key=lambda one: one[0])
+        if worse >= _PATIENCE:
+            break
+    return best
+
+
+def _path(
+    folds: TrainingFolds,
+    split: Split,
+    part: tuple[EffectColumns, Pairs, Pairs],
+    setting: Setting,
+    object_weight: float,
+    pair_weight: float,
+) -> Iterator[Vector]:
+    """Held-out decisions of one fold for all strengths, weak ones first."""
+    columns, train, test = part
+    rows, new = (columns.rows(pairs, object_weight, pair_weight) for pairs in (train, test))
+    targets, weights = folds.data.targets[split[0]], folds.data.weights[split[0]]
+    at = _start(columns)
+    for C in _STRENGTHS:
+        at = fit_parameters(rows, targets, weights, C, _loss(setting), at, _ROUGH)
+        yield np.asarray(new @ at[:-1]) + np.nan_to_num(at[-1])
+
+
+def _fit_effects(
+    folds: TrainingFolds, setting: Setting, C: float, object_weight: float, pair_weight: float
+) -> Effects:
+    data = folds.data
+    columns = EffectColumns.of(data.pairs, data.parity or Parity.EVEN)
+    rows = columns.rows(data.pairs, object_weight, pair_weight)
+    fitted = fit_parameters(rows, data.targets, data.weights, C, _loss(setting), _start(columns))
+    bias = float(np.nan_to_num(fitted[-1]))
+    return Effects(columns, object_weight, pair_weight, C, fitted[:-1], bias)
+
+
+def _start(columns: EffectColumns) -> Vector:
+    bias = np.nan if columns.parity is Parity.ODD else 0.0
+    return np.append(np.zeros(sum(columns.widths)), bias)
+
+
+def _loss(setting: Setting) -> str:
+    return "logistic" if setting.classifies else "squared"
+
+
+# Kernels ------------------------------------------------------------------------------------------
+
+
+def learn_kernel(folds: TrainingFolds, search: PairSearch) -> Learnt:
+    """A search for kernel and strength on the shared folds."""
+    data = folds.data
+    targets = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
+    search.set_params(cv=ReadySplits(folds.splits))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DoubledRowsWarning)  # said before
+        search.fit(data.pairs, targets, data.weights)
+    search.set_params(cv=None)
+    chosen = {
+        search._strength: search.best_params_[search._strength],
+        "kernel": str(search.kernel_),
+    }
+    return Learnt(search, search.held_out_decisions_, chosen)
+
+
+def linear_kernels(folds: TrainingFolds) -> list[Any]:
+    """Kernels for few pairs: linear, and with an effect of each object."""
+    families = kernel_families(folds.data.pairs, folds.data.parity)
+    linear = families.get(LINEAR)
+    if linear is None:
+        return [families["identity"]]
+    named = objects_come_back(folds.data.pairs)
+    kernels = [linear, linear + 0.3 * families["identity"]] if named else [linear]
+    return [Standardized(kernel) for kernel in kernels]

@@ -1,0 +1,125 @@
+"""How members of the automatic model are weighed: equal weights, unless held-out pairs insist.
+
+With z_k the calibrated log-odds (or values) of member k about held-out pairs, the weights minimise
+
+    sum_i w_i loss(y_i, sum_k weight_k z_ki)  +  PRIOR K / 2  sum_k (weight_k - 1/K)^2,   weight_k >= 0.
+
+Few pairs leave the equal mean, which has nothing to overfit; many pairs may do without a member
+that is of no use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from pairity.model_selection.curves import Sigmoid, fit_sigmoid, smoothed_targets
+from pairity.model_selection.folds import TrainingFolds, Vector
+from pairity.pairs.parity import Parity
+
+#: Strength of the pull to equal weights: of three members one alone costs as much as log-losses that
+#: are higher by 10 in sum.
+_PRIOR = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Held-out rows of all folds with their targets, weights and folds."""
+
+    targets: Vector
+    weights: Vector
+    fold: Vector
+    parity: Parity | None
+    classifies: bool
+
+    @classmethod
+    def of(cls, folds: TrainingFolds, *, classifies: bool) -> HeldOut:
+        """Those of the shared folds."""
+        sizes = [len(test) for _, test in folds.splits]
+        return cls(
+            folds.data.targets[folds.held],
+            np.concatenate(folds.shares),
+            np.repeat(np.arange(len(sizes)), sizes).astype(np.float64),
+            folds.data.parity,
+            classifies,
+        )
+
+    def curve(self, decisions: Vector) -> Sigmoid:
+        """The sigmoid of greatest likelihood; values of a regressor stay as they are."""
+        if not self.classifies:
+            return Sigmoid(1.0)
+        known = np.isfinite(decisions)
+        return self._curve(decisions, known)
+
+    def _curve(self, decisions: Vector, rows: Vector) -> Sigmoid:
+        targets, weights = self.targets[rows], self.weights[rows]
+        smoothed = smoothed_targets(targets, weights, self.parity)
+        return fit_sigmoid(decisions[rows], smoothed, weights, self.parity)
+
+    def calibrated(self, decisions: Vector) -> Vector:
+        """Log-odds of the held-out rows of each fold, by a sigmoid fitted to the other folds."""
+        if not self.classifies:
+            return decisions
+        known, values = np.isfinite(decisions), np.full(len(decisions), np.nan)
+        for number in np.unique(self.fold):
+            inside = known & (self.fold == number)
+            others = known & (self.fold != number)
+            curve = self._curve(decisions, others if others.any() else inside)
+            values[inside] = curve.log_odds(decisions[inside])
+        return values
+
+    def losses(self, values: Vector) -> Vector:
+        """Cross-entropy of log-odds, or squared error of values, of each row."""
+        with np.errstate(invalid="ignore"):  # NaN where there is no decision
+            if self.classifies:
+                return np.logaddexp(0.0, -self.targets * values)
+            return (self.targets - values) ** 2
+
+    def mean(self, losses: Vector) -> float:
+        """Mean over the rows that have one."""
+        known = np.isfinite(losses)
+        return float(np.average(losses[known], weights=self.weights[known]))
+
+    def nothing(self) -> Vector:
+        """Values without any model: a constant, 0 in the antisymmetric case."""
+        if self.parity is Parity.ODD:
+            return np.zeros(len(self.targets))
+        middle = float(np.average(self.targets, weights=self.weights))
+        if not self.classifies:
+            return np.full(len(self.targets), middle)
+        return np.full(len(self.targets), np.log1p(middle) - np.log1p(-middle))
+
+    def gains(self, values: Vector) -> tuple[float, float]:
+        """By how much a loss is below that of a constant, on average, and its standard error."""
+        gain = self.losses(self.nothing()) - self.losses(values)
+        gain = gain[np.isfinite(gain)]
+        return float(gain.mean()), float(gain.std()) / float(np.sqrt(len(gain)))
+
+
+def member_weights(held_out: HeldOut, values: list[Vector]) -> Vector:
+    """Weights of members, from their calibrated log-odds or values about held-out pairs."""
+    count = len(values)
+    table = np.column_stack(values)
+    known = np.isfinite(table).all(axis=1)
+    table, targets, weights = table[known], held_out.targets[known], held_out.weights[known]
+    equal = np.full(count, 1.0 / count)
+    unit = 1.0
+    if not held_out.classifies:  # squared errors in units of the noise
+        unit = 2.0 * max(float(np.average((targets - table @ equal) ** 2, weights=weights)), 1e-300)
+
+    def objective(at: Vector) -> tuple[float, Vector]:
+        z = table @ at
+        if held_out.classifies:
+            loss, slope = np.logaddexp(0.0, -targets * z), -targets * expit(-targets * z)
+        else:
+            loss, slope = (targets - z) ** 2 / unit, 2.0 * (z - targets) / unit
+        away = at - equal
+        value = float(weights @ loss) + 0.5 * _PRIOR * count * float(away @ away)
+        return value, table.T @ (weights * slope) + _PRIOR * count * away
+
+    bounds = [(0.0, None)] * count
+    found = minimize(objective, equal, jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.asarray(found.x)
