@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,6 +77,9 @@ def shapes(full: bool) -> list[dict]:
     ]
     for task in alone:
         rows += _rows(("pairity",), task)
+    for task in [*tasks, *alone, Task("complete 300", **everyday, n_objects=300)]:
+        logistic = replace(task, name=f"{task.name}, logistic", loss="logistic")
+        rows += _rows(("pairity",), logistic)
     return rows
 
 
