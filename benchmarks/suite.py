@@ -81,6 +81,9 @@ def shapes(full: bool) -> list[dict]:
     ]
     for task in alone:
         rows += _rows(("pairity",), task)
+    for task in [*tasks, *alone, Task("complete 300", **everyday, n_objects=300)]:
+        logistic = replace(task, name=f"{task.name}, logistic", loss="logistic")
+        rows += _rows(("pairity",), logistic)
     return rows
 
 

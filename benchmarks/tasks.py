@@ -9,7 +9,7 @@ import numpy as np
 from pairity import Pairs
 from pairity.datasets.made import draw_double_intervals
 from pairity.kernels import Additive, Gaussian, Kernel, Linear, MetricLearning, Tensor
-from pairity.losses import Loss, Squared, epsilon_insensitive, hinge
+from pairity.losses import Logistic, Loss, Squared, epsilon_insensitive, hinge
 
 SIGMA = 3.0
 EPSILON = 0.1
@@ -27,7 +27,7 @@ class Task:
     kind: str = "interaction"  # or "double_interval"
     n_features: int = 10
     seed: int = 0
-    loss: str = "hinge"  # or "epsilon" (regression), "squared" (ridge, alpha = 1/C)
+    loss: str = "hinge"  # or "logistic", "epsilon" (regression), "squared" (ridge, alpha = 1/C)
     pair_kernel: str = (
         "gaussian"  # or "tensor", "metric" of Gaussian object kernels, "sum" of three
     )
@@ -53,6 +53,8 @@ class Task:
         weights = np.full(len(targets), self.C)
         if self.loss == "hinge":
             return hinge(targets, weights)
+        if self.loss == "logistic":
+            return Logistic(targets, weights)
         if self.loss == "epsilon":
             return epsilon_insensitive(targets, weights, EPSILON)
         return Squared(targets, weights)
@@ -89,7 +91,7 @@ def _interaction(task: Task) -> tuple[Pairs, np.ndarray]:
     matrix = rng.normal(size=(task.n_features, task.n_features))
     matrix = matrix - matrix.T if task.symmetry == "antisymmetric" else matrix + matrix.T
     values = np.einsum("ij,ij->i", objects[first] @ matrix, objects[second])
-    if task.loss != "hinge":
+    if task.loss not in ("hinge", "logistic"):
         noise = 0.3 * rng.normal(size=len(values))
         return Pairs(objects, first, second), values / values.std() + noise
     even, odd = rng.normal(size=(len(values), 1)), rng.choice([-1.0, 1.0], size=(len(values), 1))

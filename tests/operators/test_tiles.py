@@ -6,12 +6,12 @@ import pytest
 from pairity import Pairs, PairSVC
 from pairity.kernels import Additive, Gaussian, Linear, Product, Standardized
 from pairity.kernels.classes import project
-from pairity.operators import group_features
+from pairity.operators import _tile_loops, group_features, tiles
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tiles import Tiles, exponentials
+from pairity.operators.tiles import Tiles, _Twins, exponentials
 from pairity.pairs.parity import Parity
-from pairity.runtime.resources import Budget
+from pairity.runtime.resources import Budget, set_thread_count
 from pairity.solvers.polish import times
 
 BOTH = [Parity.EVEN, Parity.ODD]
@@ -99,13 +99,67 @@ def test_tiles_are_the_formula(parity, kernel):
         assert np.array_equal(out, out.T)
 
 
+@pytest.mark.parametrize(
+    ("loop", "dtype", "error"), [("double", float, 1e-15), ("single", np.float32, 3e-7)]
+)
+def test_compiled_exponentials(loop, dtype, error):
+    exponents = np.linspace(-60.0, 3.0, 4000).reshape(4, 1000).astype(dtype)
+    expected = np.exp(exponents.astype(np.longdouble))
+    total = np.zeros_like(exponents)
+    getattr(_tile_loops, f"add_{loop}")(total, exponents, -1.0)
+    np.testing.assert_allclose(-total, expected.astype(float), rtol=error)
+    p, q = exponents - dtype(3.0), np.cos(exponents)
+    twins = np.zeros_like(p)
+    getattr(_tile_loops, f"add_twins_{loop}")(twins, p, q, 1.0, -1.0)
+    wide = [side.astype(np.longdouble) for side in (p + q, p - q)]
+    difference = (np.exp(wide[0]) - np.exp(wide[1])).astype(float)
+    size = np.exp(np.maximum(*wide)).astype(float)
+    assert (np.abs(twins - difference) <= 2.0 * error * size).all()
+    far = np.zeros((1, 3), dtype)
+    getattr(_tile_loops, f"add_{loop}")(far, np.full((1, 3), -1e4, dtype), 1.0)
+    assert (far >= 0.0).all()
+    assert (far < 1e-37).all()
+
+
+def test_both_orders_are_twins():
+    """Two products of half the width; group features and sums of other weights stay apart."""
+    pairs = once_only(20)
+    (both,) = exponentials(project(Gaussian(1.3), Parity.ODD, pairs), pairs, pairs)
+    assert isinstance(both, _Twins)
+    grouped = grouped_pairs(20)
+    apart = exponentials(project(Gaussian(1.3), Parity.ODD, grouped), grouped, grouped)
+    assert not any(isinstance(term, _Twins) for term in apart)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8, 1.0])
+@pytest.mark.parametrize("parity", BOTH)
+def test_squares_that_serve_twice(monkeypatch, parity, share):
+    """Products over several squares, with and without empty columns; the same for any threads."""
+    for name, value in (("_TILE_ROWS", 16), ("_TILE_COLUMNS", 8), ("_SQUARE_ROWS", 24)):
+        monkeypatch.setattr(tiles, name, value)
+    pairs, rng = once_only(150), np.random.default_rng(5)
+    kernel = project(Gaussian(1.3), parity, pairs)
+    operator, gram = Tiles(kernel, pairs, exponentials(kernel, pairs, pairs)), kernel.gram(pairs)
+    vector = rng.normal(size=150) * (rng.random(150) < share)
+    found = []
+    for threads in (1, 2):
+        set_thread_count(threads)
+        try:
+            found.append((operator.product(vector), operator.rough_product(vector)))
+        finally:
+            set_thread_count(None)
+    assert np.array_equal(found[0], found[1])
+    np.testing.assert_allclose(found[0][0], gram @ vector, atol=1e-12)
+    np.testing.assert_allclose(found[0][1], gram @ vector, atol=1e-4)
+
+
 def test_features_far_from_the_origin_lose_little():
     pairs = once_only(50)
     far = pairs.with_features(pairs.objects + 1e4, pairs.symmetric, pairs.antisymmetric)
     kernel = project(Gaussian(1.0), Parity.ODD, far)
-    tiles = Tiles(kernel, far, exponentials(kernel, far, far))
+    operator = Tiles(kernel, far, exponentials(kernel, far, far))
     near = project(Gaussian(1.0), Parity.ODD, pairs).gram(pairs, pairs)
-    np.testing.assert_allclose(tiles.block(slice(None), slice(None)), near, atol=1e-10)
+    np.testing.assert_allclose(operator.block(slice(None), slice(None)), near, atol=1e-10)
 
 
 def test_kernels_that_are_no_exponentials():
@@ -141,13 +195,13 @@ def test_fits_by_tiles_are_those_through_objects(monkeypatch, symmetry):
     sign = 1.0 if symmetry == "symmetric" else -1.0
     y = np.where(a[:, 0] + sign * b[:, 0] + a[:, 1] * b[:, 2] + sign * a[:, 2] * b[:, 1] > 0, 1, -1)
     monkeypatch.setattr("pairity.solvers.chunking._MANY_PAIRS", 100)
-    tiles = PairSVC(symmetry, kernel=Gaussian(1.5), tol=1e-5).fit(pairs, y)
+    by_tiles = PairSVC(symmetry, kernel=Gaussian(1.5), tol=1e-5).fit(pairs, y)
     monkeypatch.setattr("pairity.operators.blockwise._FEW", 1000)
     monkeypatch.setattr("pairity.solvers.chunking._MANY_PAIRS", 10**9)
     objects = PairSVC(symmetry, kernel=Gaussian(1.5), tol=1e-5).fit(pairs, y)
-    assert tiles.certificate_.holds
+    assert by_tiles.certificate_.holds
     assert objects.certificate_.holds
-    assert tiles.objective_ == pytest.approx(objects.objective_, rel=1e-6)
+    assert by_tiles.objective_ == pytest.approx(objects.objective_, rel=1e-6)
     assert np.array_equal(
-        tiles.decision_function(pairs.swap()), sign * tiles.decision_function(pairs)
+        by_tiles.decision_function(pairs.swap()), sign * by_tiles.decision_function(pairs)
     )

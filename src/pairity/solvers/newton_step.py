@@ -85,7 +85,7 @@ def iterative_step(
     start, n_products = np.zeros_like(right), 0
     residual = right
     if system.surplus is not None:
-        precondition, border = _among_balanced(precondition, len(right))
+        precondition, border = _among_balanced(precondition, system)
         if system.surplus:
             start, n_products = -system.surplus * border, 1
             residual = right - product(start) - shift * start
@@ -102,14 +102,17 @@ def iterative_step(
 
 
 def _among_balanced(
-    precondition: Callable[[Vector], Vector], size: int
+    precondition: Callable[[Vector], Vector], system: NewtonSystem
 ) -> tuple[Callable[[Vector], Vector], Vector]:
-    """The preconditioner with results of sum 0, and the direction of sum 1 that is taken out."""
-    border = precondition(np.ones(size))
+    """The preconditioner with results of sum 0, and the direction of sum 1 that is taken out.
+
+    It sees residuals without their bias, beside which single precision would lose the rest.
+    """
+    border = precondition(np.ones(len(system.pull)))
     border = border / float(border.sum())
 
-    def apply(vector: Vector) -> Vector:
-        plain = precondition(vector)
+    def apply(residual: Vector) -> Vector:
+        plain = precondition(residual - system.bias_of(residual))
         return plain - float(plain.sum()) * border
 
     return apply, border
