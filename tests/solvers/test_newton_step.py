@@ -34,10 +34,10 @@ SHAPES = {
 
 def pairs_of(name, rng):
     if name.startswith("once"):
-        return Pairs(rng.normal(size=(1200, 4)), np.arange(600), np.arange(600, 1200))
-    pairs = Pairs.complete(rng.normal(size=(36, 4)))
+        return Pairs(rng.normal(size=(1040, 4)), np.arange(520), np.arange(520, 1040))
+    pairs = Pairs.complete(rng.normal(size=(24, 4)))
     if name == "incomplete":
-        return pairs[np.sort(rng.permutation(len(pairs))[:300])]
+        return pairs[np.sort(rng.permutation(len(pairs))[:150])]
     if name == "group features":
         odd = rng.choice([-1.0, 1.0], size=(len(pairs), 1))
         return pairs.with_features(pairs.objects, rng.normal(size=(len(pairs), 1)), odd)
