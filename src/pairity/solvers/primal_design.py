@@ -169,6 +169,8 @@ class Design:
 
 def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[Vector], Vector]:
     """``(matrix + penalty)^-1``, with a diagonal of ones before it is factored."""
+    if not len(penalty):  # no features at all
+        return lambda right: right
     places = np.diag_indices(len(penalty))
     matrix[places] += penalty
     diagonal = matrix[places].copy()
