@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments import transductive
+from experiments.inference import coverage, suggestions
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -35,3 +36,17 @@ def test_standardised_features_keep_the_swap_law(rng):
     np.testing.assert_array_equal(
         transductive.standardised(pairs.swap()).to_rows(), done.swap().to_rows()
     )
+
+
+def test_one_simulation_of_coverage():
+    case = coverage.Case(8, "balanced", per_object=10)
+    shares = coverage.one_run(case, np.random.default_rng(0))
+    assert all(0.0 <= share <= 1.0 for share in shares)
+
+
+def test_one_race_of_suggestions():
+    run = suggestions.race(suggestions.simulated, 0, 60, 20, "scores")
+    assert run.n_votes.tolist() == [20, 40, 60]
+    assert run.suggested[0].tolist() == run.at_random[0].tolist()  # from the same start
+    share, spread = suggestions.shares_needed([run, run])
+    assert ((share > 0) & (spread == 0))[np.isfinite(share)].all()

@@ -53,7 +53,8 @@ def shares_needed(races: list[Race]) -> tuple[np.ndarray, np.ndarray]:
     """
     random = np.random.default_rng(0)
     draws = [random.integers(0, len(races), len(races)) for _ in range(N_RESAMPLES)]
-    spread = np.std([_share([races[seed] for seed in draw]) for draw in draws], axis=0)
+    with np.errstate(invalid="ignore"):  # where random votes are never reached there is none
+        spread = np.std([_share([races[seed] for seed in draw]) for draw in draws], axis=0)
     return _share(races), spread
 
 

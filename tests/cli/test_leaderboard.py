@@ -90,6 +90,17 @@ def test_a_leaderboard_with_style_control(votes):
     assert found["lower"][0] < 0.5 < found["upper"][0]
 
 
+def test_judges_have_a_table_of_their_own(votes):
+    command = "rank m.pairity --training votes.csv --by judge --effects e.csv --judges j.csv"
+    run(*command.split(), "--output", "r.csv")
+    table = read_table(votes / "j.csv")
+    assert len(table) == 9
+    assert table["votes"].sum() == 270
+    assert list(read_table(votes / "e.csv")["name"]) == ["longer"]
+    out = run(*["rank", "m.pairity", "--judges", "k.csv", "--output", "s.csv"], code=2)
+    assert "got --judges without --by COL" in out.stderr
+
+
 def test_draws_have_intervals_too(votes):
     drawn = [word for word in FIT if word not in ("--drop-label",)]
     drawn[drawn.index("tie")] = "--draw=tie"

@@ -220,6 +220,15 @@ def test_model_files_keep_what_was_observed(tmp_path):
     assert (loaded.decision_std(pairs) == model.decision_std(pairs)).all()
 
 
+def test_another_fit_forgets_what_was_observed():
+    pairs = some_pairs(18)
+    y = np.random.default_rng(6).choice([-1, 1], len(pairs))
+    model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, y)
+    assert len(model.observed_) == len(pairs)
+    model.set_params(solver="low_rank").fit(pairs, y)
+    assert not hasattr(model, "observed_")
+
+
 def test_refusals():
     pairs = some_pairs(17)
     y = np.random.default_rng(6).choice([-1, 1], len(pairs))

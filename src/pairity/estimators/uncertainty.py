@@ -31,7 +31,6 @@ class WithPosterior:
         What was observed is kept where the loss is that of the estimator itself, and support pairs
         are: intervals follow from it.
         """
-        self.__dict__.pop("observed_", None)
         super().fit_loss(data, loss)  # type: ignore[misc]
         machine: Any = self
         strength = machine._recipe().strength
@@ -40,6 +39,10 @@ class WithPosterior:
         if own and np.array_equal(loss.weights, strength * data.weights):  # type: ignore[attr-defined]
             self.observed_ = observations_of(machine, data)
         return self
+
+    def _forget(self) -> None:
+        super()._forget()  # type: ignore[misc]
+        self.__dict__.pop("observed_", None)
 
     def _posterior(self, observed: Observations | None = None) -> Any:
         """The posterior of what was observed."""

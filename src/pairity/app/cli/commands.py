@@ -156,6 +156,7 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
 @options.file("--training", "Table that the model was trained on, for --by.")
 @options.column("--by", "Column of it whose rows hang together: a judge, a day; or 'object'.")
 @options.file("--effects", "Write effects of features of pairs and objects, with intervals, too.")
+@options.file("--judges", "Write how reliable each judge of --by is, and what it prefers, too.")
 @options.output_file("the ranking or the groups")
 @options.config
 @options.force

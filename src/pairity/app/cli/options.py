@@ -36,7 +36,7 @@ class Settings(SimpleNamespace):
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        more = (getattr(self, name, None) for name in ("report", "effects"))
+        more = (getattr(self, name, None) for name in ("report", "effects", "judges"))
         return [path for path in (self.output, *more) if path is not None]
 
 

@@ -11,7 +11,7 @@ from pairity.app.cli.errors import InputError
 from pairity.app.cli.inspect_command import meaning_of, say
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import machine_of
-from pairity.inspection import Ranking, effects, group_objects, rank_objects
+from pairity.inspection import Ranking, effects, group_objects, judges, rank_objects
 from pairity.io import Objects, Recipe, read_table, write_table
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import column_of, text_of
@@ -32,10 +32,11 @@ def run_rank(settings: Settings) -> None:
             )
         table, content = work(given, compared, settings)
         write_table(table, given.staged[0])
-        if settings.effects is not None:
-            found = _effects(given, settings)
-            write_table(found, given.staged[1])
-            content["effects"] = str(settings.effects)
+        more = {"effects": _effects, "judges": _judges}
+        wanted = [name for name in more if getattr(settings, name) is not None]
+        for name, path in zip(wanted, given.staged[1:], strict=True):
+            write_table(more[name](given, settings), path)
+            content[name] = str(getattr(settings, name))
     content["table"] = str(settings.output)
     say(settings, f"objects by {settings.model}", content)
 
@@ -119,6 +120,13 @@ def _effects(given: Asked, settings: Settings) -> Any:
     return found.to_frame()
 
 
+def _judges(given: Asked, settings: Settings) -> Any:
+    """A table of judges, the least reliable first; rows are taken as they were shown."""
+    if settings.by is None or settings.by == "object":
+        raise InputError("got --judges without --by COL; expected the column that names the judge.")
+    return judges(given.model, _clusters(given, settings)).to_frame()
+
+
 def _clusters(given: Asked, settings: Settings) -> Any:
     """What rows of the training table hang together by; None if nothing is named."""
     if settings.by is None or settings.by == "object":
@@ -146,9 +154,10 @@ def _clusters(given: Asked, settings: Settings) -> Any:
 
 
 def _grouped(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:
-    if settings.intervals or settings.effects is not None or settings.by is not None:
+    if settings.intervals or settings.effects or settings.judges or settings.by is not None:
         raise InputError(
-            "got --intervals, --by or --effects for a symmetric model; expected an antisymmetric one."
+            "got --intervals, --by, --effects or --judges for a symmetric model; expected an"
+            " antisymmetric one."
         )
     model, objects = given.model, given.objects
     method, threshold = _method(settings, _GROUPINGS, "symmetric"), settings.threshold
