@@ -24,9 +24,14 @@ from pairity.pairs.derived import derived_features
 from pairity.pairs.known_objects import KnownObjects
 from pairity.pairs.parity import Orientation, Parity, unordered_keys
 
-_COLUMNS = {
-    Parity.EVEN: ("absolute_difference", "sum", "product", "symmetric", "absolute_antisymmetric"),
-    Parity.ODD: ("difference", "antisymmetric"),
+#: Columns that a linear model may use, fewest last: many say more, and overfit more.
+COLUMNS: dict[Parity, tuple[tuple[str, ...], ...]] = {
+    Parity.EVEN: (
+        ("absolute_difference", "sum", "product", "symmetric", "absolute_antisymmetric"),
+        ("absolute_difference", "symmetric", "absolute_antisymmetric"),
+        ("symmetric", "absolute_antisymmetric"),
+    ),
+    Parity.ODD: (("difference", "antisymmetric"),),
 }
 #: Object features beyond which they are left to other models.
 _MOST_COLUMNS = 200
@@ -39,20 +44,21 @@ class EffectColumns:
     """Sparse columns of pairs in one order: scaled features, objects, pairs of objects."""
 
     parity: Parity
+    parts: tuple[str, ...]  # of pairity.pairs.derived
     known: KnownObjects
     keys: Places  # unordered pairs of known objects, ascending
     shift: Vector
     factor: Vector
 
     @classmethod
-    def of(cls, pairs: Pairs, parity: Parity) -> Self:
+    def of(cls, pairs: Pairs, parity: Parity, parts: tuple[str, ...] | None = None) -> Self:
         """Columns for the objects and pairs that training pairs hold."""
-        known = KnownObjects.of(pairs)
-        columns = _features(pairs, parity)
+        known, parts = KnownObjects.of(pairs), parts or COLUMNS[parity][0]
+        columns = _features(pairs, parts)
         shift = np.zeros(columns.shape[1]) if parity is Parity.ODD else columns.mean(axis=0)
         size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
         factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-        return cls(parity, known, np.unique(_keys(pairs, known)), shift, factor)
+        return cls(parity, parts, known, np.unique(_keys(pairs, known)), shift, factor)
 
     @property
     def widths(self) -> tuple[int, int, int]:
@@ -62,7 +68,7 @@ class EffectColumns:
     def rows(self, pairs: Pairs, object_weight: float, pair_weight: float) -> sp.csr_array:
         """Columns of pairs as they are written."""
         sign = self.parity.sign
-        dense = (_features(pairs, self.parity) - self.shift) * self.factor
+        dense = (_features(pairs, self.parts) - self.shift) * self.factor
         places = self.known.places(pairs)
         first, second = places[pairs.first], places[pairs.second]
         size = np.full(len(pairs), np.sqrt(object_weight))
@@ -81,12 +87,12 @@ def _entries(values: Vector, columns: Places, width: int) -> sp.csr_array:
     return sp.csr_array((values[there], (there, columns[there])), shape=shape)
 
 
-def _features(pairs: Pairs, parity: Parity) -> Matrix:
+def _features(pairs: Pairs, parts: tuple[str, ...]) -> Matrix:
     if sp.issparse(pairs.objects) or pairs.n_object_features > _MOST_COLUMNS:
         pairs = pairs.with_features(
             np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric
         )
-    return derived_features(pairs, _COLUMNS[parity])
+    return derived_features(pairs, parts)
 
 
 def _keys(pairs: Pairs, known: KnownObjects) -> Places:

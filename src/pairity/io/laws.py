@@ -39,6 +39,7 @@ from pairity.model_selection.held_out import parity_of as law_of
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.searches import PairLogisticCV, PairSVCCV
 from pairity.pairs.data import Pairs
+from pairity.pairs.derived import common_parity
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.solvers.low_rank.design import Layout
 from pairity.solvers.low_rank.function import LowRankModel
@@ -265,6 +266,7 @@ def _trees(trees: StoredTrees) -> Holds:
 
 def _effects(model: Effects) -> Holds:
     columns, parameters = model.columns, model.parameters
+    yield common_parity(columns.parts) is columns.parity
     yield _finite(parameters, model.bias, columns.shift, columns.factor)
     yield columns.shift.shape == columns.factor.shape and (np.diff(columns.keys) > 0).all()
     yield parameters.shape == (sum(columns.widths),)

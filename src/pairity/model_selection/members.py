@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pairity.estimators.effects import EffectColumns, Effects, fit_parameters
+from pairity.estimators.effects import COLUMNS, EffectColumns, Effects, fit_parameters
 from pairity.exceptions import DoubledRowsWarning
 from pairity.kernels import Standardized
 from pairity.model_selection.curves import Criterion
@@ -105,7 +105,7 @@ def some_rows(data: TrainingData, rows: Rows) -> TrainingData:
 def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
     """Linear in features, objects and pairs of objects; weights and C by held-out loss."""
     tried: dict[tuple[float, float], tuple[float, float, Vector]] = {}
-    parts = [_columns_of_fold(folds, split) for split in folds.splits]
+    columns, parts = _best_columns(folds, setting)
     names = objects_come_back(folds.data.pairs)
     for weight in _OBJECT_WEIGHTS if names else (0.0,):
         tried[weight, 0.0] = _best_strength(folds, parts, setting, weight, 0.0)
@@ -117,15 +117,33 @@ def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
         best = min(tried, key=lambda key: tried[key][0])
     loss, C, held_out = tried[best]
     C *= folds.refit_factor()
-    model = _fit_effects(folds, setting, C, *best)
+    model = _fit_effects(folds, setting, columns, C, *best)
     setting.say(f"linear: held-out loss {loss:.4f}, C {C:.3g}, weights of names {best}")
     return Learnt(model, held_out, {"C": C, "object_weight": best[0], "pair_weight": best[1]})
 
 
-def _columns_of_fold(folds: TrainingFolds, split: Split) -> tuple[EffectColumns, Pairs, Pairs]:
+Parts = list[tuple[EffectColumns, Pairs, Pairs]]
+
+
+def _best_columns(folds: TrainingFolds, setting: Setting) -> tuple[tuple[str, ...], Parts]:
+    """Columns of least held-out loss without effects of names, and those of all folds."""
+    parity = folds.data.parity or Parity.EVEN
+    found: list[tuple[float, tuple[str, ...], Parts]] = []
+    for names in COLUMNS[parity]:
+        parts = [_columns_of_fold(folds, split, names) for split in folds.splits]
+        has_columns = any(part[0].widths[0] for part in parts)
+        if not found or has_columns:
+            found.append((_best_strength(folds, parts, setting, 0.0, 0.0)[0], names, parts))
+    _, names, parts = min(found, key=lambda one: one[0])
+    return names, parts
+
+
+def _columns_of_fold(
+    folds: TrainingFolds, split: Split, names: tuple[str, ...]
+) -> tuple[EffectColumns, Pairs, Pairs]:
     pairs = folds.data.pairs
     train, test = (pairs[rows].without_unused_objects() for rows in split)
-    return EffectColumns.of(train, folds.data.parity or Parity.EVEN), train, test
+    return EffectColumns.of(train, folds.data.parity or Parity.EVEN, names), train, test
 
 
 def _best_strength(
@@ -166,10 +184,15 @@ def _path(
 
 
 def _fit_effects(
-    folds: TrainingFolds, setting: Setting, C: float, object_weight: float, pair_weight: float
+    folds: TrainingFolds,
+    setting: Setting,
+    names: tuple[str, ...],
+    C: float,
+    object_weight: float,
+    pair_weight: float,
 ) -> Effects:
     data = folds.data
-    columns = EffectColumns.of(data.pairs, data.parity or Parity.EVEN)
+    columns = EffectColumns.of(data.pairs, data.parity or Parity.EVEN, names)
     rows = columns.rows(data.pairs, object_weight, pair_weight)
     fitted = fit_parameters(rows, data.targets, data.weights, C, _loss(setting), _start(columns))
     bias = float(np.nan_to_num(fitted[-1]))

@@ -13,6 +13,9 @@ from pairity.model_selection.folds import TrainingFolds
 from pairity.model_selection.members import Learnt, Setting, some_rows
 from pairity.model_selection.splits import Rows
 
+#: Pairs beyond which a member is tuned on one of the folds.
+_MOST_WITH_ALL_FOLDS = 20_000
+
 
 def warn(sentence: str) -> None:
     """A warning at the line of the caller."""
@@ -26,19 +29,30 @@ def on_sample(
     name: str,
     learn: Callable[[TrainingFolds], Learnt],
 ) -> Learnt:
-    """Learn from all pairs, or from a sample of very many, which is said."""
-    count = len(folds.data)
-    if count <= most:
-        return learn(folds)
-    warn(
-        f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory; the linear"
-        " member is fitted to all of them."
-    )
-    some, places = folds_of(folds, drawn(count, most, setting.random_state))
+    """Learn from all pairs, or from a sample of very many, which is said.
+
+    One fold of many pairs holds out enough of them to choose by.
+    """
+    count, some, places = len(folds.data), folds, np.arange(len(folds.held))
+    if count > most:
+        warn(
+            f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory; the"
+            " linear member is fitted to all of them."
+        )
+        some, places = folds_of(folds, drawn(count, most, setting.random_state))
+    if len(some.data) > _MOST_WITH_ALL_FOLDS:
+        some, inside = _last_fold(some)
+        places = places[inside]
     learnt = learn(some)
     held_out = np.full(len(folds.held), np.nan)
     held_out[places] = learnt.held_out
     return replace(learnt, held_out=held_out)
+
+
+def _last_fold(folds: TrainingFolds) -> tuple[TrainingFolds, Rows]:
+    """The last fold alone (of folds in time the longest), and the places of its held-out rows."""
+    inside = np.arange(len(folds.held) - len(folds.splits[-1][1]), len(folds.held))
+    return replace(folds, splits=folds.splits[-1:]), inside
 
 
 def drawn(count: int, most: int, seed: int) -> Rows:
