@@ -1,7 +1,7 @@
 """Few features of a kernel as a table over the pairs, and what they leave of the diagonal.
 
-``K ~ Z Z' + diag(left)``: what systems with ``K + diag(shift)`` are preconditioned by.  Products with
-the table are in single precision, on both cores.
+``K ~ Z Z' + diag(left)``: what systems with ``K + diag(shift)`` are preconditioned by, and what rough
+starts solve for.  Products with the table are in single precision, on both cores.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pairity.operators.modes import leading_modes
 from pairity.operators.operator import KernelOperator
-from pairity.pairs.arrays import Matrix, Vector
+from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.runtime.resources import Budget, run_in_ranges
 
 #: Numbers of the table that one range of work covers.
@@ -45,7 +45,9 @@ class FeatureTable:
     @classmethod
     def of(cls, operator: KernelOperator, n_features: int, budget: Budget) -> FeatureTable:
         """At most so many features of an operator's kernel within some memory."""
-        table = leading_modes(operator, n_features, budget).table()
+        table = operator.principal_features(n_features)
+        if table is None:
+            table = leading_modes(operator, n_features, budget).table()
         carried = np.einsum("np,np->n", table, table)
         return cls(table, np.maximum(operator.diagonal() - carried, 0.0))
 
@@ -53,6 +55,10 @@ class FeatureTable:
     def n_modes(self) -> int:
         """How many features."""
         return self.table.shape[1]
+
+    def take(self, rows: Places) -> FeatureTable:
+        """Those of some pairs."""
+        return FeatureTable(self.table[rows], self.left[rows])
 
     @property
     def _rows_per_range(self) -> int:
