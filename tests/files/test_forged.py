@@ -200,7 +200,7 @@ def test_a_pipeline_that_does_nothing_is_refused(tmp_path):
 
 def test_what_comes_after_a_step_that_does_nothing_is_tried_out(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("pairity.io.laws._decide", lambda model, pairs: asked.append(model))
+    monkeypatch.setattr("pairity.io.rehearsal._decide", lambda model, pairs: asked.append(model))
     pairity.save(fitted_pipeline("passthrough", PairSVC("symmetric")), tmp_path / "model.pairity")
     assert asked
 

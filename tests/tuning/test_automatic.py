@@ -15,7 +15,7 @@ import cases
 import pairity
 from declared_checks import CANNOT_BE_HALVED, EQUAL_HALVES, ODD_WIDTH, SELF_PAIRS, run_check
 from pairity import PairClassifierCV, PairLogistic, PairRegressorCV, Pairs
-from pairity.estimators.effects import EffectColumns, Effects, fit_parameters
+from pairity.estimators.object_effects import EffectColumns, Effects, fit_parameters
 from pairity.exceptions import PairityWarning
 from pairity.kernels import Additive, Identity, Product
 from pairity.model_selection import Sigmoid

@@ -13,21 +13,19 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
 
 from pairity.estimators.derived_features import DerivedFeatures
-from pairity.estimators.effects import Effects
 from pairity.estimators.machine import PairMachine
+from pairity.estimators.object_effects import Effects
 from pairity.estimators.past_rates import PastRates
 from pairity.estimators.stored_trees import StoredTrees
 from pairity.estimators.symmetrized import Symmetrized
-from pairity.estimators.transformers import ObjectTransformer, PairTransformer
-from pairity.estimators.unwrap import layers
-from pairity.exceptions import KernelError, ModelFileError, gist
+from pairity.estimators.transformers import ObjectTransformer
+from pairity.exceptions import ModelFileError, gist
 from pairity.io.fitted_state import check_values, is_fitted, parts_of
 from pairity.io.registry import is_own
+from pairity.io.rehearsal import rehearse, steps_of
 from pairity.kernels.atoms import expand
 from pairity.kernels.classes import parity_of
 from pairity.kernels.elementary import spread_sample
@@ -38,7 +36,6 @@ from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.held_out import parity_of as law_of
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.searches import PairLogisticCV, PairSVCCV
-from pairity.pairs.data import Pairs
 from pairity.pairs.derived import common_parity
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.solvers.low_rank.design import Layout
@@ -46,10 +43,8 @@ from pairity.solvers.low_rank.function import LowRankModel
 from pairity.training.model import PairModel
 from pairity.training.observed import Observations
 
-#: Support pairs whose kernel values are looked at, and those that a model is asked about.
-_SAMPLE, _ASKED = 1000, 4
-#: Columns of dense tables that are made up.
-_MOST_COLUMNS = 100_000
+#: Support pairs whose kernel values are looked at.
+_SAMPLE = 1000
 
 #: What must hold, one after the other: a law stops at the first that does not.
 Holds = Iterator[Any]
@@ -64,9 +59,9 @@ def check_model(model: Any) -> None:
             check_values(parts)
             for part in parts:
                 _check_laws(part)
-            steps = _steps_of(model)
+            steps = steps_of(model)
             if all(is_own(type(part)) for part in parts if isinstance(part, BaseEstimator)):
-                _rehearse(model, steps[0])
+                rehearse(model, steps[0])
     except ModelFileError:
         raise
     except Exception as error:  # whatever parts that do not fit lead to
@@ -333,80 +328,3 @@ _LAWS: dict[type[Any], tuple[str, Callable[[Any], Holds]]] = {
     DerivedFeatures: ("DerivedFeatures", _derived),
     ObjectTransformer: ("an ObjectTransformer", _transformer),
 }
-
-
-# Decisions about a few pairs ----------------------------------------------------------------------
-
-
-def _rehearse(model: Any, first_step: Any) -> None:
-    if not isinstance(first_step, PairTransformer) and not hasattr(first_step, "feature_widths_"):
-        return  # a transformer of plain tables
-    own = _support_of(first_step)
-    try:
-        _decide(model, _made_up(first_step.feature_widths_) if own is None else own)
-    except KernelError:
-        if own is not None:
-            raise  # others may be refused: objects that a matrix of similarities has no row for
-
-
-def _steps_of(model: Any) -> list[Any]:
-    """What a pipeline does, each step fitted; the model itself if it is none."""
-    if not isinstance(model, Pipeline):
-        return [model]
-    steps = [step for _, step in model.steps if step is not None and step != "passthrough"]
-    if not steps or any(isinstance(step, str) for step in steps):
-        raise ModelFileError(
-            "got a pipeline without a step that does something, or with a text for one; expected"
-            " fitted estimators, or 'passthrough' between them."
-        )
-    for step in steps:
-        if isinstance(step, BaseEstimator) and not is_fitted(step):
-            raise ModelFileError(
-                f"got a pipeline whose {type(step).__name__} is not fitted; expected a fitted one."
-            )
-    return steps
-
-
-def _support_of(model: Any) -> Pairs | None:
-    """Some support pairs of a model that is asked about pairs as they are."""
-    *around, machine = layers(model)
-    pairs = getattr(machine, "support_pairs_", None)
-    if any(isinstance(layer, Pipeline) for layer in around):
-        return None
-    return pairs[:_ASKED] if pairs is not None and len(pairs) else None
-
-
-def _made_up(widths: tuple[int, int, int]) -> Pairs:
-    """Two objects, in both orders and each with itself; sparse ones if there are many columns."""
-    if max(widths[1:]) > _MOST_COLUMNS:
-        raise ModelFileError("got a model of more columns than tables have; expected fewer.")
-    if widths[0] > _MOST_COLUMNS:
-        objects = sp.csr_array(([1.0], ([1], [0])), shape=(2, widths[0]))
-    else:
-        objects = np.vstack([np.zeros(widths[0]), np.ones(widths[0])])
-    signs = np.array([[1.0], [-1.0], [0.0], [0.0]])
-    group = np.ones((4, widths[1])), signs * np.ones(widths[2])
-    return Pairs(objects, [0, 1, 0, 1], [1, 0, 0, 1], *group)
-
-
-def _decide(model: Any, pairs: Pairs) -> None:
-    if not hasattr(model, "predict"):
-        model.transform(pairs)
-        return
-    name = "decision_function" if hasattr(model, "decision_function") else "predict"
-    values, swapped = (np.asarray(getattr(model, name)(side)) for side in (pairs, pairs.swap()))
-    parity = law_of(model)
-    sound = (
-        values.shape == (len(pairs),)
-        and values.dtype == np.float64
-        and np.isfinite(values).all()
-        and (parity is None or (values == parity.sign * swapped).all())
-        and len(model.predict(pairs)) == len(pairs)
-    )
-    if not sound:
-        raise ModelFileError(
-            "got a model whose decisions are not finite or break its swap law; expected one as fit"
-            " leaves it."
-        )
-    if hasattr(model, "predict_proba"):
-        model.predict_proba(pairs)

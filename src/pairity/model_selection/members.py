@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pairity.estimators.effects import COLUMNS, EffectColumns, Effects, fit_parameters
+from pairity.estimators.object_effects import COLUMNS, EffectColumns, Effects, fit_parameters
 from pairity.exceptions import DoubledRowsWarning
 from pairity.kernels import Standardized
 from pairity.model_selection.curves import Criterion

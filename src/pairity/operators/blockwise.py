@@ -13,7 +13,6 @@ from pairity.kernels.algebra import Kernel
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.terms import gram_megabytes
-from pairity.operators.tiles import Tiles, exponentials
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget
@@ -55,11 +54,12 @@ def operator_within(
     operator = operator_of(kernel, left, right)
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
-    terms = None
     if not (fits and _goes_through_objects(operator, left, right)):
+        from pairity.operators.tiles import Tiles, exponentials
+
         terms = exponentials(kernel, left, left if right is None else right)
-    if terms is not None:
-        return Tiles(kernel, left, terms, right)
+        if terms is not None:
+            return Tiles(kernel, left, terms, right)
     if fits:
         return operator
     n = max(len(left), 0 if right is None else len(right))

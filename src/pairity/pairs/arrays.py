@@ -102,10 +102,9 @@ def distinct_rows(table: Features, codes: Vector | None = None) -> DistinctRows:
     """
     if codes is not None:
         table = joined([table, codes[:, np.newaxis]], 1)
-    if table.shape[1] == 1 and not sp.issparse(table):  # a column is in order by itself
-        _, representative, inverse = np.unique(
-            table[:, 0] + 0.0, return_index=True, return_inverse=True
-        )
+    if table.shape[1] == 1:  # a column is in order by itself, but for the signs of zeros
+        column = as_dense(table)[:, 0] + 0.0
+        _, representative, inverse = np.unique(column, return_index=True, return_inverse=True)
         return DistinctRows(representative, inverse)
     fingerprint = _fingerprints(table)
     _, representative, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)

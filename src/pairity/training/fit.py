@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,11 @@ from pairity.solvers.problem import (
     TrainingSet,
     settled,
 )
-from pairity.training.counted_once import Once, counted_once
 from pairity.training.model import Model, PairModel
 from pairity.training.read import TrainingData
+
+if TYPE_CHECKING:
+    from pairity.training.counted_once import Once
 
 #: How often the tolerance is lowered where the duality gap is still wide.
 _MOST_REFINEMENTS = 4
@@ -88,9 +90,12 @@ def fit(
     data: TrainingData, loss: Loss, kernel: Any, how: HowToFit, start: Vector | None = None
 ) -> Fitted:
     """Fit a kernel machine: ``loss`` has one entry for each row of ``data``, with weights C."""
-    once = counted_once(data, loss) if _counts_once(how) else None
-    if once is not None:
-        return _fit_once(data, loss, once, kernel, how, start)
+    if _counts_once(how):
+        from pairity.training.counted_once import counted_once
+
+        once = counted_once(data, loss)
+        if once is not None:
+            return _fit_once(data, loss, once, kernel, how, start)
     prepared = prepare(data, loss, kernel, how)
     if not isinstance(how.solver, LowRank):
         with one_blas_thread():
