@@ -43,7 +43,7 @@ from pairity.runtime.resources import run_in_ranges
 #: Entries of a block that are added up or evaluated at a time.
 _ENTRIES_AT_A_TIME = 2_000_000
 #: Pairs from which on products in single precision are worth Gram matrices of their own.
-_MANY_PAIRS = 10_000
+_MANY_PAIRS = 3000
 #: Sums over columns of group features that are held before they are added up.
 _MOST_PARTS = 8
 

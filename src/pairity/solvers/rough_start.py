@@ -30,7 +30,7 @@ _FEATURES, _FEWEST_FEATURES, _SHARE, _TABLES = 400, 20, 0.25, 1.5
 _WIDTH, _WIDEST = 0.05, 0.2
 #: Steps of Newton's method, decrease in units of the objective that ends them, shortest step.
 _MOST_STEPS, _ENOUGH, _SHORTEST = 25, 1e-4, 1e-6
-#: Rows for each feature that a first guess of the weights takes.
+#: Rows for each feature that the regression takes which the weights start from.
 _SAMPLE = 8
 #: How exactly the bias is found, in units of the targets, and how far it is looked for.
 _BIAS_ACCURACY, _MOST_DOUBLINGS = 1e-3, 20
@@ -76,17 +76,25 @@ class _Envelope:
         return cls(loss, problem.has_bias, features, widths)
 
     def first_weights(self) -> Vector:
-        """Weights that suit some of the rows, each of which counts for as many as there are."""
+        """Weights of a ridge regression on some rows, each of which counts for as many as there are.
+
+        As if all variables were free: ``theta_i = (target_i - z_i w) / (q_i + unit / bound_i)``, which
+        stays inside the bounds where decisions are off by a unit at most.
+        """
         n, n_features = self.features.table.shape
-        size = max(_SAMPLE * n_features, n // 8)
-        weights = np.zeros(n_features)
-        if size >= n:
-            return weights
-        rows = np.sort(np.random.default_rng(0).permutation(n)[:size])
-        factor = n / size
-        loss, widths = self.loss.take(rows).times(factor), self.widths[rows] / factor
-        some = _Envelope(loss, self.has_bias, self.features.take(rows), widths)
-        return some.minimised(weights).weights
+        rows = np.sort(np.random.default_rng(0).permutation(n)[: _SAMPLE * n_features])
+        loss, features = self.loss.take(rows), self.features.take(rows)
+        bounds = np.maximum(np.maximum(loss.high, -loss.low), np.finfo(float).tiny)
+        slopes = n / (len(rows) * (self.widths[rows] + loss.scale / bounds))
+        targets = 0.5 * (loss.below + loss.above)
+        curvature = features.gram(slopes)
+        curvature[np.diag_indices(n_features)] += 1.0
+        try:
+            factor = cho_factor(curvature, lower=True, overwrite_a=True, check_finite=False)
+        except LinAlgError:  # weights beyond single precision
+            return np.zeros(n_features)
+        weights = cho_solve(factor, features.reduce(slopes * targets), check_finite=False)
+        return weights if np.isfinite(weights).all() else np.zeros(n_features)
 
     def at(self, weights: Vector) -> _Point:
         """Dual variables and objective, at the best bias where there is one."""
