@@ -43,13 +43,20 @@ class FeatureTable:
     left: Vector
 
     @classmethod
-    def of(cls, operator: KernelOperator, n_features: int, budget: Budget) -> FeatureTable:
-        """At most so many features of an operator's kernel within some memory."""
+    def of(
+        cls,
+        operator: KernelOperator,
+        n_features: int,
+        budget: Budget,
+        diagonal: Vector | None = None,
+    ) -> FeatureTable:
+        """At most so many features of an operator's kernel, whose diagonal may be known already."""
         table = operator.principal_features(n_features)
         if table is None:
             table = leading_modes(operator, n_features, budget).table()
         carried = np.einsum("np,np->n", table, table)
-        return cls(table, np.maximum(operator.diagonal() - carried, 0.0))
+        diagonal = operator.diagonal() if diagonal is None else diagonal
+        return cls(table, np.maximum(diagonal - carried, 0.0))
 
     @property
     def n_modes(self) -> int:

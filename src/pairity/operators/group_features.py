@@ -108,11 +108,19 @@ def in_pairs(straight: Matrix, crossed: Matrix) -> tuple[Matrix, Matrix]:
 
 def _principal(table: Matrix) -> Matrix:
     """Combinations of columns with the largest mean squares, without those that are rounding."""
-    moments = table.T.astype(np.float64) @ table / max(1, len(table))
+    _, directions = principal_directions(table, _ROUNDING[table.dtype.itemsize])
+    return np.asarray(table @ directions[:, ::-1], dtype=table.dtype)
+
+
+def principal_directions(table: Matrix, negligible: float) -> tuple[Vector, Matrix]:
+    """Mean squares, ascending, and directions of principal combinations of columns.
+
+    Those below a share of the largest are left out.
+    """
+    moments = table.T.astype(np.float64, copy=False) @ table / max(1, len(table))
     squares, directions = np.linalg.eigh(moments)
-    negligible = _ROUNDING[table.dtype.itemsize] * float(squares.max(initial=0.0))
-    kept = directions[:, squares > negligible][:, ::-1]
-    return np.asarray(table @ kept, dtype=table.dtype)
+    kept = squares > negligible * max(float(squares.max(initial=0.0)), 1e-300)
+    return squares[kept], directions[:, kept]
 
 
 @dataclass(frozen=True)

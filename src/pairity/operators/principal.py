@@ -22,6 +22,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from pairity.operators._operator_loops import fill_principal_features
+from pairity.operators.group_features import principal_directions
 from pairity.operators.terms import TermGroup, TermTable
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.data import Pairs
@@ -111,10 +112,9 @@ class _Modes:
             return np.ones(1), 0
         place = sum(known.shape[1] for known in self._features)
         some = table[:: max(1, len(table) // _SAMPLE)]
-        squares, directions = np.linalg.eigh(some.T @ some / max(1, len(some)))
-        kept = squares > _NEGLIGIBLE * max(float(squares.max(initial=0.0)), 1e-300)
-        self._features.append(table @ directions[:, kept])
-        return squares[kept], place
+        squares, directions = principal_directions(some, _NEGLIGIBLE)
+        self._features.append(table @ directions)
+        return squares, place
 
     def _add_part(
         self, part: _Part, sign: float, values: Vector, begin: int, squares: Vector, place: int

@@ -3,7 +3,7 @@
 A monomial ``(object kernels) * <x_ab, x_cd> * <x~_ab, x~_cd>`` acts on coefficients v as
 ``sum_h phi_h o [object kernels](phi_h o v)``, with phi the products of columns (MATH, section 1:
 "K_TL * k3, k3 linear", "polynomial with group").  Other kernels of group features, Gaussian ones
-say, have few features up to rounding (:mod:`pairity.operators.few_features`); where they have not,
+say, have few features up to rounding (:mod:`pairity.operators.group_features`); where they have not,
 they are evaluated entry by entry.
 """
 

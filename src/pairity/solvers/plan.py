@@ -205,9 +205,7 @@ def solve(
             return _solve_for_parameters(problem, options, start)
         from pairity.solvers.newton import solve_newton
 
-        strength = float(np.median(problem.loss.weights) * problem.operator.diagonal().mean())
-        exact = options.tol < DRIFT or strength > _STRONG_FOR_GRADIENTS
-        most = None if exact else _FEW_TO_FACTOR
+        most = None if _is_factored(problem, options) else _FEW_TO_FACTOR
         return solve_newton(problem, shifted_systems(problem, options, most), options, start)
     way = plan_ridge(problem, solver, options)
     if options.say is not None:
@@ -219,6 +217,14 @@ def solve(
     if way != "cg":
         return solve_exactly(problem, way)
     return solve_by_gradients(problem, shifted_systems(problem, options, most=0), options)
+
+
+def _is_factored(problem: AnyProblem[Any], options: SolverOptions) -> bool:
+    """Whether Newton's method is better off with a factorisation, as far as there is memory."""
+    if len(problem) <= _FEW_TO_FACTOR or options.tol < DRIFT:
+        return True
+    strength = float(np.median(problem.loss.weights) * problem.operator.diagonal().mean())
+    return strength > _STRONG_FOR_GRADIENTS
 
 
 def _solve_for_parameters(

@@ -42,8 +42,9 @@ def rough_start(problem: Problem, budget: Budget) -> Vector:
     n_features = int(min(_FEATURES, share.columns(len(problem), copies=_TABLES, itemsize=4)))
     if n_features < _FEWEST_FEATURES:
         return np.zeros(len(problem))
-    features = FeatureTable.of(problem.operator, n_features, share)
-    envelope = _Envelope.of(problem, features)
+    diagonal = problem.operator.diagonal()
+    features = FeatureTable.of(problem.operator, n_features, share, diagonal)
+    envelope = _Envelope.of(problem, features, diagonal)
     point = envelope.minimised(envelope.first_weights())
     return balanced(problem, point.theta)
 
@@ -67,8 +68,8 @@ class _Envelope:
     widths: Vector  # q
 
     @classmethod
-    def of(cls, problem: Problem, features: FeatureTable) -> _Envelope:
-        loss, diagonal = problem.loss, problem.operator.diagonal()
+    def of(cls, problem: Problem, features: FeatureTable, diagonal: Vector) -> _Envelope:
+        loss = problem.loss
         bounds = loss.room(np.zeros(len(loss)), 1.0) + loss.room(np.zeros(len(loss)), -1.0)
         bound = float(np.median(bounds[loss.counted])) if loss.counted.any() else 1.0
         rho = min(_WIDEST * loss.scale / bound, 0.5 * _WIDTH * float(diagonal.mean()))
