@@ -103,8 +103,12 @@ def test_missing_ids(missing, objects):
 
 
 def test_unknown_ids():
-    frame = pd.DataFrame({"one": ["a", "zoe"], "two": ["b", "a"]})
-    message = r"got 1 ids in column 'one' that the objects do not have, the first 'zoe'"
+    frame = pd.DataFrame({"one": ["a", "zoe", "zoe"], "two": ["b", "a", "b"]})
+    message = r"got the id 'zoe' in column 'one' that the objects do not have \(2 rows\);"
+    with pytest.raises(ValueError, match=message):
+        Pairs.from_frame(frame, first="one", second="two", objects=make_objects(list("abc")))
+    frame["one"] = ["yan", "zoe", "zoe"]
+    message = r"got 2 ids in column 'one' .* \(3 rows\), the first 'yan'"
     with pytest.raises(ValueError, match=message):
         Pairs.from_frame(frame, first="one", second="two", objects=make_objects(list("abc")))
 
@@ -160,3 +164,14 @@ def test_truth_values_are_numbers():
     frame = pd.DataFrame({"one": ["a"], "two": ["b"], "same": [True]})
     pairs = Pairs.from_frame(frame, first="one", second="two", symmetric=["same"])
     assert pairs.symmetric.tolist() == [[1.0]]
+
+
+def test_ids_that_are_names_only():
+    frame = pd.DataFrame({"one": ["a", "b"], "two": ["b", "c"], "gap": [1.0, 2.0]})
+    options = {"first": "one", "second": "two", "symmetric": ["gap"]}
+    named = Pairs.from_frame(frame, ids="names", **options)
+    assert named.objects.shape == (3, 0)
+    assert named.ids.tolist() == ["a", "b", "c"]
+    assert (named.first == Pairs.from_frame(frame, **options).first).all()
+    with pytest.raises(ValueError, match=r"got ids='none'; expected one of"):
+        Pairs.from_frame(frame, ids="none", **options)

@@ -100,6 +100,11 @@ def _read_text(path: Path, separator: str, texts: Collection[str]) -> Any:
         ) from None
 
 
+def table_text(table: Any) -> str:
+    """A pandas table as CSV; numbers come back exactly."""
+    return str(table.to_csv(index=False, lineterminator="\n"))
+
+
 def write_table(table: Any, path: Path) -> None:
     """Write a pandas table; numbers come back exactly."""
     kind = kind_of(path)

@@ -137,15 +137,23 @@ def ids_in(frame: Any, name: str, source: str = "") -> list[Any]:
     return list(column.tolist())
 
 
-def locate(wanted: Iterable[Any], ids: NDArray[Any], lacking: str) -> Places:
+def locate(
+    wanted: Iterable[Any],
+    ids: NDArray[Any],
+    lacking: str,
+    advice: str = "add it to the objects, or drop those pairs",
+) -> Places:
     """Row numbers of ids among those of the objects; ``lacking`` says where others stand."""
     rows = {identity: row for row, identity in enumerate(ids.tolist())}
     listed = list(wanted)
-    unknown = [identity for identity in listed if identity not in rows]
+    unknown = Counter(identity for identity in listed if identity not in rows)
     if unknown:
+        names = list(unknown)
+        which = f"the id {names[0]!r}" if len(names) == 1 else f"{len(names)} ids"
+        first = "" if len(names) == 1 else f", the first {names[0]!r}"
         raise DataError(
-            f"got {len(unknown)} {lacking}, the first {unknown[0]!r}; expected every id to name an"
-            " object: add it or drop the pair."
+            f"got {which} {lacking} ({counted(unknown.total(), 'row')}){first}; expected every id to"
+            f" name an object: {advice}."
         )
     return np.array([rows[identity] for identity in listed], dtype=np.intp)
 
@@ -169,20 +177,26 @@ def object_table(
 
 def locate_ids(frame: Any, column: str, ids: NDArray[Any]) -> Places:
     """Row numbers in the object table of the ids in a column of pairs."""
-    lacking = f"ids in column {column!r} that the objects do not have"
+    lacking = f"in column {column!r} that the objects do not have"
     return locate(ids_in(frame, column), ids, lacking)
 
 
-def identity_objects(
-    frame: Any, first: str, second: str
-) -> tuple[sp.csr_array, NDArray[Any], list[Places]]:
-    """One indicator feature per id, when there is no table of objects."""
+def named_objects(
+    frame: Any, first: str, second: str, *, as_features: bool
+) -> tuple[Any, NDArray[Any], list[Places]]:
+    """Objects of the ids, when there is no table of them: one indicator feature each, or none."""
     distinct = dict.fromkeys(ids_in(frame, first) + ids_in(frame, second))
     try:
         ids = as_objects(sorted(distinct))
     except TypeError:  # ids of several types have no order but that of appearance
         ids = as_objects(distinct)
-    return indicators(len(ids)), ids, [locate_ids(frame, name, ids) for name in (first, second)]
+    table = indicators(len(ids)) if as_features else np.zeros((len(ids), 0))
+    return table, ids, [locate_ids(frame, name, ids) for name in (first, second)]
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: ``1 row``, ``1,200 rows``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def text_of(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import (
@@ -20,10 +21,10 @@ from rich.progress import (
 _WIDTH = 130
 
 
-def make_console() -> Console:
-    """Console on standard output, wide enough for tables when that is no terminal."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_WIDTH)
+def make_console(stream: TextIO | None = None) -> Console:
+    """Console on standard output or another stream, wide enough for tables when no terminal."""
+    console = Console(highlight=False, file=stream)
+    return console if console.is_terminal else Console(highlight=False, file=stream, width=_WIDTH)
 
 
 @contextmanager

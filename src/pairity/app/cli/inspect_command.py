@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from rich.console import Console
@@ -110,22 +110,24 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def print_json(content: dict[str, Any]) -> None:
-    """One JSON object on standard output."""
+def print_json(content: dict[str, Any], stream: TextIO | None = None) -> None:
+    """One JSON object on standard output, or on another stream."""
+    stream = stream or sys.stdout
     text = json.dumps(_plain(content), ensure_ascii=False, indent=2)
     try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # JSON has its own way to write letters that are not there
         text = json.dumps(_plain(content), indent=2)
-    print(text)
+    print(text, file=stream)
 
 
 def say(settings: Settings, title: str, content: dict[str, Any]) -> None:
-    """What a command has found or done."""
+    """What a command has found or done; on standard error where results are on standard output."""
+    stream = sys.stderr if settings.to_stdout else sys.stdout
     if settings.as_json:
-        print_json(content)
+        print_json(content, stream)
     else:
-        print_summary(make_console(), title, content)
+        print_summary(make_console(stream), title, content)
 
 
 def print_summary(console: Console, title: str, content: dict[str, Any]) -> None:
@@ -133,7 +135,8 @@ def print_summary(console: Console, title: str, content: dict[str, Any]) -> None
     rows = [(name, text) for name, value in content.items() if (text := _shown(value))]
     if not console.is_terminal:
         width = max(len(name) for name, _ in rows)
-        print(title, *(f"{name:<{width}}  {text}" for name, text in rows), sep="\n")
+        lines = (f"{name:<{width}}  {text}" for name, text in rows)
+        print(title, *lines, sep="\n", file=console.file)
         return
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, style="bold")
