@@ -168,6 +168,14 @@ class Pairs:
             f" {self.n_antisymmetric} antisymmetric)"
         )
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        """Refuse to be a plain array: nobody would know which columns are whose."""
+        raise TypeError(
+            "got Pairs where a plain array is expected; expected an estimator or transformer of pairs:"
+            " ObjectTransformer(StandardScaler()) scales the objects, Symmetrized(estimator) takes any"
+            " estimator of scikit-learn, and pairs.to_rows() gives wide rows."
+        )
+
     def __getitem__(self, key: Any) -> Pairs:
         """Some of the pairs: an integer, slice, mask or index array; the objects stay."""
         if isinstance(key, tuple):  # scikit-learn asks for X[rows, ...] and X[rows, :]
