@@ -6,15 +6,17 @@ three for :meth:`Pairs.from_frame`, :mod:`pairity.io` and :mod:`pairity.distribu
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.exceptions import DataError
+from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
 from pairity.runtime.validation import as_feature_table, refuse_lossy
 
@@ -61,6 +63,13 @@ _MOST_LISTED = 12
 
 def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "") -> None:
     """Refuse names of columns that are not there; ``source`` says where that is."""
+    wanted = list(wanted)
+    for name in wanted:
+        if not isinstance(name, Hashable):
+            raise DataError(
+                f"got {type(name).__name__} {gist_of(name)} as the name of a column; expected one name,"
+                " such as 'id': pass the column's name, not its values."
+            )
     absent = [name for name in wanted if name not in there]
     if absent:
         names = list(map(str, there))
@@ -70,6 +79,12 @@ def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "
         raise DataError(
             f"got no column {absent[0]!r}{place}; expected one of {expected}: check the name."
         )
+
+
+def gist_of(value: Any, longest: int = 40) -> str:
+    """A value as Python writes it, on one line and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def column_of(frame: Any, name: str, source: str = "") -> Any:
@@ -162,6 +177,12 @@ def object_table(
     objects: Any, id_column: str | None, features: Sequence[str] | None
 ) -> tuple[Matrix, NDArray[Any]]:
     """Features and ids of an object table; ids are unique and present."""
+    if not hasattr(objects, "columns"):
+        raise DataError(
+            f"got objects of type {type(objects).__name__}; expected a table with named columns, one row"
+            " per object: features in an array or a sparse matrix go into Pairs(objects, first, second,"
+            " ids=...) with row numbers, or into pandas.DataFrame.sparse.from_spmatrix(objects, ids)."
+        )
     ids = as_objects(
         (objects.index if id_column is None else column_of(objects, id_column)).tolist()
     )
@@ -172,7 +193,32 @@ def object_table(
         ids.tolist(),
         "got object id {value!r} more than once; expected each id in one row: drop the repeated rows.",
     )
+    if features is None:
+        warn_of_ids_among(objects, names, "pass id={name!r}, or features=[...] without it")
     return feature_block(objects, names), ids
+
+
+#: Names of columns that hold ids, whatever is around them.
+_IDS = re.compile(
+    r"(?i:(?:^|[\s_.-])(?:id|ids|nr|no|index|key|uuid)$|^unnamed: 0$|^$)|[a-z](?:Id|ID)$"
+)
+
+
+def warn_of_ids_among(table: Any, names: Iterable[Any], advice: str) -> None:
+    """Warn of columns that are called like ids, whole numbers that are all different."""
+    for name in names:
+        column = table[name]
+        if not _IDS.search(str(name)) or getattr(column.dtype, "kind", "O") not in "iu":
+            continue
+        if len(column) > 1 and column.is_unique:
+            warnings.warn(
+                f"column {name!r} of the objects is a whole number that is different in every row and"
+                " is called like an id, but is taken for a feature: "
+                + advice.format(name=name)
+                + ".",
+                PairityWarning,
+                stacklevel=levels_to_the_caller(),
+            )
 
 
 def locate_ids(frame: Any, column: str, ids: NDArray[Any]) -> Places:

@@ -21,6 +21,17 @@ from pairity.pairs.from_tables import text_of
 
 #: Entries of a list that people get to see.
 _MOST_SHOWN = 12
+#: Letters of a formula that people get to see.
+_MOST_LETTERS = 90
+
+
+class Formula(str):
+    """A text of which people get to see the beginning, machines all."""
+
+    def shown(self) -> str:
+        """At most one line of a wide terminal."""
+        whole = len(self) <= _MOST_LETTERS
+        return str(self) if whole else f"{self[:_MOST_LETTERS]}... ({len(self):,} letters; --json)"
 
 
 def describe_model(model: Any) -> dict[str, Any]:
@@ -33,7 +44,7 @@ def describe_model(model: Any) -> dict[str, Any]:
         if hasattr(machine, name)
     }
     if getattr(machine, "_model", None) is not None:
-        content["kernel"] = repr(machine._model.kernel)
+        content["kernel"] = Formula(repr(machine._model.kernel))
     content |= _describe_search(model)
     if hasattr(model, "classes_"):
         content["labels"] = model.classes_.tolist()
@@ -158,7 +169,7 @@ def _shown(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
-    return str(value)
+    return value.shown() if isinstance(value, Formula) else str(value)
 
 
 # ``pairity inspect`` ----------------------------------------------------------------------------

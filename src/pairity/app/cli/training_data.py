@@ -16,7 +16,7 @@ from pairity.io import Columns, ModelFile, Objects, Recipe, labels_of_column, re
 from pairity.io.label_columns import Labels
 from pairity.io.recipe import known_rows
 from pairity.pairs.data import Pairs
-from pairity.pairs.from_tables import column_of, ids_in, text_of
+from pairity.pairs.from_tables import column_of, ids_in, text_of, warn_of_ids_among
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +148,8 @@ def object_columns(table: Any, settings: Settings) -> list[str]:
     left_out = {settings.id, *settings.ignore}
     chosen = settings.feature or tuple(map(str, table.columns))
     features = [column for column in chosen if column not in left_out]
+    if not settings.feature:
+        warn_of_ids_among(table, features, "pass --id {name} or --ignore {name}")
     if not features:
         raise InputError(
             f"got no feature in {name}; expected columns besides {settings.id!r}: leave --objects out"
