@@ -61,6 +61,7 @@ def test_check_answers_in_options(games):
     assert "symmetry=" not in said
 
 
+@pytest.mark.filterwarnings("default")
 def test_an_id_that_would_be_a_feature(games):
     players = pd.read_csv("players.csv").assign(player_id=np.arange(12) + 7)
     players.to_csv("players.csv", index=False)
