@@ -76,6 +76,7 @@ from pairity.app.cli.options import Settings
 @options.output_file("the model")
 @options.file("--report", "Write a report (HTML) too.")
 @options.option("--title", "Heading of the report.", metavar="TEXT")
+@options.column("--name", "Column of the objects table with names for the report; no feature.")
 @options.config
 @options.force
 @options.as_json

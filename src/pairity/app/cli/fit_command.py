@@ -15,7 +15,7 @@ from pairity.app.cli.inspect_command import describe_model, meaning_of, say
 from pairity.app.cli.kernel_text import parse_kernel
 from pairity.app.cli.options import Settings
 from pairity.app.cli.outputs import new_paths
-from pairity.app.cli.training_data import Training, read_training, refuse_many_tables
+from pairity.app.cli.training_data import Training, read_training, refuse_many_tables, with_names
 from pairity.io import ModelMetadata, Objects, Recipe
 from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
 from pairity.kernels.standardized import as_kernel
@@ -134,7 +134,7 @@ def run_fit(settings: Settings) -> None:
             enter("writing the report")
             write_report(
                 model,
-                training.pairs,
+                with_names(settings, training.pairs),
                 training.labels.values,
                 staged[1],
                 feature_names=training.recipe.feature_names(training.objects),
@@ -212,8 +212,9 @@ def _refuse_workers_only(settings: Settings) -> None:
     refuse_many_tables(settings.sources)
     if settings.to_stdout:
         raise InputError("got --output - for a model; expected the name of a file.")
-    if settings.title is not None and settings.report is None:
-        raise InputError("got --title without --report; expected the report that it heads.")
+    for name in ("title", "name"):
+        if getattr(settings, name) is not None and settings.report is None:
+            raise InputError(f"got --{name} without --report; expected the report that it is for.")
     for name in ("checkpoint", "checkpoint_every", "resume"):
         if getattr(settings, name):
             raise InputError(

@@ -17,6 +17,7 @@ from pairity.app.cli.errors import bad_input
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import describe_layers, layers, machine_of
 from pairity.io import ModelFile, Recipe, read_model_file
+from pairity.model_selection.searches import at_the_edge
 from pairity.pairs.from_tables import text_of
 
 #: Entries of a list that people get to see.
@@ -92,18 +93,34 @@ def _describe_search(model: Any) -> dict[str, Any]:
             name: {"weight": one.weight, "held-out loss": one.loss, "loss without it": one.without}
             for name, one in whole.members_.items()
         }
-        return {"members": members, "held-out loss": -float(whole.best_score_)}
+        inside = (one.model for one in whole.members_.values() if hasattr(one.model, "cv_results_"))
+        edges = [edge for edge in map(at_the_edge, inside) if edge]
+        note = {"note": edges[0]} if edges else {}
+        return {"members": members, "held-out loss": -float(whole.best_score_), **note}
     search = next((layer for layer in layers(model) if hasattr(layer, "cv_results_")), None)
     if search is None:
         return {}
     combination = getattr(search, "combination_", None)
-    content = {} if combination is None else {"shares of kernels": dict(combination.weights)}
+    content: dict[str, Any] = (
+        {} if combination is None else {"shares of kernels": dict(combination.weights)}
+    )
     scores = {
-        name.removeprefix("mean_test_").replace("_", " "): float(values[search.best_index_])
+        _score_text(name): _score_sign(name) * float(values[search.best_index_])
         for name, values in search.cv_results_.items()
         if name.startswith("mean_test_") and name != "mean_test_score"
     }
+    edge = at_the_edge(search) if hasattr(search, "_strength") else ""
+    content |= {"note": edge} if edge else {}
     return content | {"held-out scores": scores or float(search.best_score_)}
+
+
+def _score_text(name: str) -> str:
+    return name.removeprefix("mean_test_").removeprefix("neg_").replace("_", " ")
+
+
+def _score_sign(name: str) -> float:
+    """-1 for losses, which searches keep negated."""
+    return -1.0 if any(word in name for word in ("loss", "error", "brier")) else 1.0
 
 
 def _plain(value: Any) -> Any:

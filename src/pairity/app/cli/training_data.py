@@ -126,6 +126,20 @@ def table_of_objects(settings: Settings, columns: Columns) -> tuple[Objects, Col
     return objects, replace(columns, id=settings.id, features=tuple(features))
 
 
+def with_names(settings: Settings, pairs: Pairs) -> Pairs:
+    """The same pairs, their objects called as in the column of ``--name``, beside their ids."""
+    if settings.name is None:
+        return pairs
+    if settings.objects is None:
+        raise InputError("got --name without --objects; expected the table that has the column.")
+    table = read_table(settings.objects, (settings.id, settings.name))
+    names = column_of(table, settings.name, settings.objects.name).map(text_of, na_action="ignore")
+    known = dict(zip(table[settings.id].map(text_of), names.fillna("?"), strict=True))
+    called = [f"{known[text]} ({text})" for text in (pairs.ids if pairs.ids is not None else ())]
+    group = pairs.symmetric, pairs.antisymmetric
+    return Pairs(pairs.objects, pairs.first, pairs.second, *group, ids=called)
+
+
 def refuse_many_tables(sources: Sequence[Path]) -> None:
     """Refuse what only workers can read."""
     if len(sources) > 1:
@@ -145,7 +159,7 @@ def object_columns(table: Any, settings: Settings) -> list[str]:
     name = settings.objects.name
     for column in (settings.id, *settings.feature, *settings.ignore):
         column_of(table, column, name)
-    left_out = {settings.id, *settings.ignore}
+    left_out = {settings.id, *settings.ignore, getattr(settings, "name", None)}
     chosen = settings.feature or tuple(map(str, table.columns))
     features = [column for column in chosen if column not in left_out]
     if not settings.feature:
