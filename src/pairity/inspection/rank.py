@@ -24,7 +24,8 @@ from pairity.inspection.hodge import (
 from pairity.inspection.ranking import SCORES, Ranking, mean_margins, ranks_of, win_shares
 from pairity.inspection.score_covariance import (
     Refits,
-    analytic_covariance,
+    Spread,
+    analytic_spread,
     comparable,
     refitted,
     slope_of,
@@ -112,8 +113,8 @@ def rank_objects(
         return ranking
     if intervals == "analytic":
         decisions = margins(model, pairs, Parity.ODD)
-        covariance = analytic_covariance(model, pairs, flow, decisions, method, by)
-        return _with_certainty(ranking, covariance, level, None, random_state, intervals)
+        spread = analytic_spread(model, pairs, flow, decisions, method, by)
+        return _with_certainty(ranking, spread, level, None, random_state, intervals)
     if training is None or not is_pairs_with_targets(training):
         raise ValueError(
             "got intervals without training; expected training=(pairs, y), what the model was"
@@ -231,7 +232,7 @@ def _ranking(
 
 def _with_certainty(
     ranking: Ranking,
-    covariance: Any,
+    spread: Spread,
     level: float,
     degrees: int | None,
     random_state: Any,
@@ -239,9 +240,10 @@ def _with_certainty(
 ) -> Ranking:
     certainty = certainty_of(
         ranking.scores,
-        covariance,
+        spread.covariance,
         ranking.components,
         level,
+        shape=spread.shape,
         degrees=degrees,
         random_state=random_state,
         source=source,
@@ -250,8 +252,8 @@ def _with_certainty(
 
 
 def _with_refits(ranking: Ranking, refits: Refits, level: float, random_state: Any) -> Ranking:
-    spread, degrees = refits.covariance(), refits.degrees
-    return _with_certainty(ranking, spread, level, degrees, random_state, refits.source)
+    spread = Spread(refits.covariance())
+    return _with_certainty(ranking, spread, level, refits.degrees, random_state, refits.source)
 
 
 def _refuse_too_many(model: Any, objects: Any) -> None:
