@@ -40,6 +40,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import is_classifier
 
+from pairity.estimators.unwrap import direction
 from pairity.inspection.fitted_function import as_frame, require_pairs, together
 from pairity.inspection.linear_part import posterior, probabilistic_machine
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector, batches
@@ -164,7 +165,7 @@ def suggest(
     one_order = _oriented(pool[candidates])
     values, variance = machine._model.decisions(one_order), known.variance(one_order)
     weights = _weights(machine, known, values, variance)
-    targets = _targets(machine, known, one_order, strategy, top)
+    targets = _targets(model, known, one_order, strategy, top)
     batch = _Batch(*_roots(known, one_order, targets), weights, price[candidates], known.scale)
     doubt = _entropy(machine, values, variance) if strategy == "uncertainty" else None
     rows, gains = batch.chosen(min(n, len(candidates)), doubt)
@@ -234,7 +235,8 @@ class _Targets:
     combined: sp.csr_array
 
 
-def _targets(machine: Any, known: Posterior, pool: Pairs, strategy: str, top: int) -> _Targets:
+def _targets(model: Any, known: Posterior, pool: Pairs, strategy: str, top: int) -> _Targets:
+    machine = probabilistic_machine(model)
     if strategy == "uncertainty":
         return _Targets(pool[:0], sp.csr_array((0, 0)))
     if strategy == "decisions":
@@ -250,7 +252,7 @@ def _targets(machine: Any, known: Posterior, pool: Pairs, strategy: str, top: in
         return _Targets(every, scoring)
     asked_for = np.ones(n, dtype=np.bool_)
     if strategy == "top" and top < m:
-        scores = scoring @ machine._model.decisions(every)
+        scores = direction(model, Parity.ODD) * (scoring @ machine._model.decisions(every))
         leads = np.zeros(m, dtype=np.bool_)
         leads[np.argsort(-scores, kind="stable")[:top]] = True
         asked_for = leads[every.first] != leads[every.second]

@@ -63,8 +63,9 @@ class Shape:
         return cls(np.zeros(number), np.ones(number), np.zeros(number), np.zeros(number))
 
     def times(self, slope: float) -> Shape:
-        """Of values times a factor above 0."""
-        return Shape(slope * self.shift, self.stretch, self.skewness, self.kurtosis)
+        """Of values times a factor."""
+        skewness = np.sign(slope) * self.skewness
+        return Shape(slope * self.shift, self.stretch, skewness, self.kurtosis)
 
     def offsets(self, errors: Vector, z: Any) -> Vector:
         """Quantile of the deviation where that of the standard normal is z (Cornish and Fisher)."""

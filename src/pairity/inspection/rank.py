@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pairity.estimators.unwrap import layers, limit_of, machine_of
+from pairity.estimators.unwrap import ahead, layers, limit_of, machine_of
 from pairity.inspection.certainty import certainty_of
 from pairity.inspection.fitted_function import (
     is_pairs_with_targets,
@@ -61,8 +61,8 @@ def rank_objects(
     ----------
     model : fitted model
         Anything with ``decision_function`` (margins), ``predict_proba`` (log-odds of the last
-        class) or ``predict`` (a regressor's margins) on :class:`~pairity.Pairs`; above 0 where the
-        first object is ahead.
+        class) or ``predict`` (a regressor's margins) on :class:`~pairity.Pairs`.  The first object
+        is ahead where the label is ``positive``, or ``classes_[1]`` without one.
     objects : array-like of shape (m, n1), or Pairs
         Objects, all pairs of which are compared; or the pairs to compare, with the group features
         that the model needs.
@@ -108,7 +108,8 @@ def rank_objects(
     names = objects.ids if ids is None and isinstance(objects, Pairs) else ids
     pairs = _compared(model, objects)
     flow = model_flow(model, pairs)
-    ranking = replace(_ranking(flow, names, method, n_cycles), meaning=_meaning(model))
+    meaning = f"{ahead(model)}: the first object is ahead"
+    ranking = replace(_ranking(flow, names, method, n_cycles), meaning=meaning)
     if intervals is None:
         return ranking
     if intervals == "analytic":
@@ -134,12 +135,6 @@ def rank_objects(
         random_state,
     )
     return _with_refits(ranking, refits, level, random_state)
-
-
-def _meaning(model: Any) -> str:
-    classes = getattr(model, "classes_", None)
-    what = "values above 0" if classes is None else f"label {classes[-1]}"
-    return f"{what}: the first object is ahead"
 
 
 def _compared(model: Any, objects: Any) -> Pairs:
