@@ -48,7 +48,7 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity, halved_weight
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_choice, check_count
-from pairity.training.kernel_posterior import AT_A_TIME
+from pairity.training.kernel_posterior import at_a_time
 from pairity.training.posterior import Parameters, Posterior
 
 __all__ = ["Suggestions", "suggest"]
@@ -307,7 +307,7 @@ def _roots(known: Posterior, pairs: Pairs, targets: _Targets) -> tuple[Matrix, M
 def _middle(span: Parameters, targets: _Targets, height: int) -> Matrix:
     """``T T'``, some targets at a time."""
     middle = np.zeros((height, height))
-    for part in batches(targets.combined.shape[0], max(1, AT_A_TIME // height)):
+    for part in batches(targets.combined.shape[0], max(1, at_a_time(span.budget) // height)):
         some = targets.combined[part]
         used = np.unique(some.indices)
         roots = span.roots(targets.pairs[used], some[:, used])

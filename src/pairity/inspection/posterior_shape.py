@@ -32,7 +32,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from pairity.pairs.arrays import Matrix, Vector, batches
-from pairity.training.kernel_posterior import AT_A_TIME
+from pairity.training.kernel_posterior import at_a_time
 from pairity.training.observed import Observations
 from pairity.training.posterior import Parameters, Posterior
 
@@ -88,7 +88,8 @@ def shape_of(known: Posterior, observed: Observations, decisions: Vector, roots:
     third, fourth = bend * (1.0 - 2.0 * chance), bend * (1.0 - 6.0 * chance * (1.0 - chance))
     half = np.sqrt(known.scale) * solve_triangular(span.factor, np.eye(len(roots)), lower=True)
     sums = _Sums(half, np.sqrt(known.scale) * half.T @ roots, len(observed))
-    for part in batches(len(observed), max(1, AT_A_TIME // max(half.shape[0], number))):
+    some = max(1, at_a_time(span.budget) // max(len(roots), number))
+    for part in batches(len(observed), some):
         sums.add(span.rows[part], third[part], fourth[part])
     return sums.shape(np.sqrt(known.scale * np.sum(roots**2, axis=0)))
 
