@@ -20,6 +20,7 @@ from pairity.runtime.validation import (
     as_feature_table,
     as_group_features,
     as_object_indices,
+    check_choice,
     refuse_large_features,
 )
 
@@ -167,6 +168,14 @@ class Pairs:
             f" {self.n_antisymmetric} antisymmetric)"
         )
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        """Refuse to be a plain array: nobody would know which columns are whose."""
+        raise TypeError(
+            "got Pairs where a plain array is expected; expected an estimator or transformer of pairs:"
+            " ObjectTransformer(StandardScaler()) scales the objects, Symmetrized(estimator) takes any"
+            " estimator of scikit-learn, and pairs.to_rows() gives wide rows."
+        )
+
     def __getitem__(self, key: Any) -> Pairs:
         """Some of the pairs: an integer, slice, mask or index array; the objects stay."""
         if isinstance(key, tuple):  # scikit-learn asks for X[rows, ...] and X[rows, :]
@@ -244,6 +253,7 @@ class Pairs:
         features: Sequence[str] | None = None,
         symmetric: Sequence[str] = (),
         antisymmetric: Sequence[str] = (),
+        ids: str = "features",
     ) -> Pairs:
         """Pairs from a pandas table of ids, and a table of objects that the ids name.
 
@@ -263,16 +273,24 @@ class Pairs:
             Columns of ``objects`` to use; all others than ``id`` by default.
         symmetric, antisymmetric : sequence of str
             Columns of ``frame`` with group features of the two kinds.
+        ids : {"features", "names"}
+            What ids are where there is no table of objects: a feature each, so that only pairs of
+            known objects can be asked about; or names and nothing else, so that a model goes by the
+            group features and can be asked about any pair.
         """
         from pairity.pairs import from_tables as tables
 
+        check_choice(ids, "ids", ("features", "names"))
+
         group = [tables.feature_block(frame, list(names)) for names in (symmetric, antisymmetric)]
         if objects is None:
-            table, ids, places = tables.identity_objects(frame, first, second)
+            table, names, places = tables.named_objects(
+                frame, first, second, as_features=ids == "features"
+            )
         else:
-            table, ids = tables.object_table(objects, id, features)
-            places = [tables.locate_ids(frame, column, ids) for column in (first, second)]
-        return cls(table, places[0], places[1], group[0], group[1], ids=ids)
+            table, names = tables.object_table(objects, id, features)
+            places = [tables.locate_ids(frame, column, names) for column in (first, second)]
+        return cls(table, places[0], places[1], group[0], group[1], ids=names)
 
     @classmethod
     def from_graph(
