@@ -139,7 +139,9 @@ def _assigned(left: Places, right: Places, gains: Vector) -> Places:
     """Places of the pairs of one part that are kept; every left object may also stay alone."""
     ends = [np.unique(end, return_inverse=True)[1].reshape(-1) for end in (left, right)]
     n_left, n_right = (int(end.max()) + 1 for end in ends)
-    place = dict(zip(zip(*(end.tolist() for end in ends), strict=True), range(len(gains)), strict=True))
+    place = dict(
+        zip(zip(*(end.tolist() for end in ends), strict=True), range(len(gains)), strict=True)
+    )
     pairs, rows = np.array(list(place)), np.array(list(place.values()))
     if n_left * n_right <= _DENSE:
         table = np.zeros((n_left, n_right))

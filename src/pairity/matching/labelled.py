@@ -67,21 +67,29 @@ class Labelled:
         matches = np.ones(len(first), dtype=np.bool_) if complete else _truths(columns[2])
         return cls(first, second, matches, complete)
 
-    def with_others(self, candidates: Candidates, n_records: int) -> Labelled:
-        """Where all matches were listed: with the other candidates of their records, as non-matches."""
-        if self.complete:
+    def with_others(
+        self, candidates: Candidates, n_records: int, among: Mask | None = None
+    ) -> Labelled:
+        """Where all matches were listed: with other candidates as non-matches.
+
+        Those of the records that are named here; or all whose two records are ``among`` some.
+        """
+        if not self.complete:
+            return self
+        if among is None:
             named = np.zeros(n_records, dtype=np.bool_)
             named[self.first] = named[self.second] = True
             others = named[candidates.first] | named[candidates.second]
-            keys = unordered_keys(candidates.first, candidates.second, n_records)
-            others &= ~np.isin(keys, unordered_keys(self.first, self.second, n_records))
-            ends = candidates.first[others], candidates.second[others]
-            first, second = (
-                np.concatenate(both) for both in zip((self.first, self.second), ends, strict=True)
-            )
-            matches = np.concatenate([self.matches, np.zeros(len(ends[0]), dtype=np.bool_)])
-            return Labelled(first, second, matches, complete=True)
-        return self
+        else:
+            others = among[candidates.first] & among[candidates.second]
+        keys = unordered_keys(candidates.first, candidates.second, n_records)
+        others &= ~np.isin(keys, unordered_keys(self.first, self.second, n_records))
+        return Labelled(
+            np.concatenate([self.first, candidates.first[others]]),
+            np.concatenate([self.second, candidates.second[others]]),
+            np.concatenate([self.matches, np.zeros(int(others.sum()), dtype=np.bool_)]),
+            complete=True,
+        )
 
 
 def _columns(labels: Any) -> list[Any]:
@@ -93,7 +101,9 @@ def _ends(columns: list[Any], records: Records) -> tuple[Places, Places]:
     """Numbers of the records that two columns name, the first in the first table."""
     sides = records.sides()
     first, second = (
-        side[locate(map(text_of, column), records.ids[side], f"id(s) in the {name} column of labels")]
+        side[
+            locate(map(text_of, column), records.ids[side], f"id(s) in the {name} column of labels")
+        ]
         for side, column, name in zip(sides, columns[:2], ("first", "second"), strict=True)
     )
     if len(first) != len(second):
@@ -107,7 +117,5 @@ def _truths(column: Any) -> Mask:
     texts = [text_of(value).strip().lower() for value in column]
     unknown = next((text for text in texts if text not in _YES | _NO), None)
     if unknown is not None:
-        raise DataError(
-            f"got the label {unknown!r}; expected 1 for a match and 0 for none."
-        )
+        raise DataError(f"got the label {unknown!r}; expected 1 for a match and 0 for none.")
     return np.array([text in _YES for text in texts], dtype=np.bool_)

@@ -90,9 +90,14 @@ class Matches:
         """Precision and recall on labelled pairs that were not trained on, and of the candidates.
 
         "pairs" are decisions about the pairs as listed; "matches" what the whole job answers: a pair
-        that is no candidate, or that the constraint leaves out, is no match.
+        that is no candidate, or that the constraint leaves out, is no match.  Labels without ``y``
+        list all matches that there are, besides those of records that were trained on.
         """
+        new = np.ones(len(self.records), dtype=np.bool_)
+        if self.labelled is not None:
+            new[self.labelled.first] = new[self.labelled.second] = False
         known = Labelled.read(labels, self.records)
+        known = known.with_others(self.candidates, len(self.records), new)
         said = self.decide(known.first, known.second) > self.threshold
         n_records = len(self.records)
         found = Candidates(*self._ends(self.matched), self.candidates.k, self.candidates.n_possible)
@@ -145,7 +150,8 @@ class Matches:
             )
             asked = known.contains(self.candidates.first, self.candidates.second, len(self.records))
             doubt = np.where(asked, np.inf, doubt)
-        rows, used = [], set()
+        rows: list[int] = []
+        used: set[int] = set()
         for row in np.argsort(doubt, kind="stable").tolist():
             ends = {int(self.candidates.first[row]), int(self.candidates.second[row])}
             if np.isinf(doubt[row]) or len(rows) == n:

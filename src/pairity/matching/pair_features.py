@@ -1,4 +1,4 @@
-"""All that is known of a pair of records: similarities, leads over rivals, and the unsupervised evidence."""
+"""What is known of a pair of records: similarities, leads over rivals, evidence without labels."""
 
 from __future__ import annotations
 
@@ -70,9 +70,7 @@ class PairFeatures:
         names = (*(column.name for column in self.records.columns), "record", "lead")
         return fit_mixture(names, levels, start, float(min(len(left), len(right))))
 
-    def _levels(
-        self, first: Places, second: Places, alike: Similarities, leads: Matrix
-    ) -> Places:
+    def _levels(self, first: Places, second: Places, alike: Similarities, leads: Matrix) -> Places:
         """Levels of evidence: one similarity of each column, of the record, and the lead."""
         missing = [column.missing for column in self.records.columns]
         absent = [gone[first] | gone[second] for gone in missing]

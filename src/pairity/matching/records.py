@@ -168,7 +168,14 @@ def _with_places(columns: list[Column]) -> tuple[Column, ...]:
     for north, east in (("latitude", "longitude"), ("lat", "lon"), ("lat", "lng"), ("lat", "long")):
         if north in numbers and east in numbers:
             pair = numbers[north], numbers[east]
-            texts = np.where(pair[0].missing | pair[1].missing, "", pair[0].texts + ", " + pair[1].texts)
-            place = Column(f"{pair[0].name}, {pair[1].name}", Kind.GEO, texts, tuple(c.numbers[0] for c in pair))
+            texts = np.where(
+                pair[0].missing | pair[1].missing, "", pair[0].texts + ", " + pair[1].texts
+            )
+            place = Column(
+                f"{pair[0].name}, {pair[1].name}",
+                Kind.GEO,
+                texts,
+                tuple(c.numbers[0] for c in pair),
+            )
             return (*(column for column in columns if column not in pair), place)
     return tuple(columns)

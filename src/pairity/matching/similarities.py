@@ -100,8 +100,14 @@ def _parts_of(column: Column) -> Iterator[Part]:
     for name, compare in _SIMILARITIES[column.kind](column):
         yield f"{column.name}: {name}", _where_present(compare, missing)
     if missing.any():
-        yield f"{column.name}: missing in one", lambda a, b: missing[a] ^ missing[b]
-        yield f"{column.name}: missing in both", lambda a, b: missing[a] & missing[b]
+        yield (
+            f"{column.name}: missing in one",
+            lambda a, b: (missing[a] ^ missing[b]).astype(np.float64),
+        )
+        yield (
+            f"{column.name}: missing in both",
+            lambda a, b: (missing[a] & missing[b]).astype(np.float64),
+        )
 
 
 def _where_present(compare: Compare, missing: Any) -> Compare:
@@ -211,7 +217,11 @@ def _date(column: Column) -> Iterator[Part]:
 def _geo(column: Column) -> Iterator[Part]:
     north, east = np.radians(column.numbers)
     for name, unit in zip(("near", "far"), _KILOMETRES, strict=True):
-        yield name, lambda a, b, unit=unit: np.exp(-_kilometres(north, east, a, b) / unit)
+        yield name, partial(_near, north, east, unit)
+
+
+def _near(north: Vector, east: Vector, unit: float, first: Places, second: Places) -> Vector:
+    return np.exp(-_kilometres(north, east, first, second) / unit)
 
 
 def _kilometres(north: Vector, east: Vector, first: Places, second: Places) -> Vector:

@@ -63,7 +63,7 @@ class Words:
         return (both & (common <= 0.0)).astype(np.float64)
 
     def least_unshared(self, first: Places, second: Places) -> Vector:
-        """The rarest word without a partner, of the text where it is less rare; over the rarest of all."""
+        """How rare the rarest word without a partner is, of the text where it is less rare."""
         return np.minimum(*self._unshared(first, second)) / self.largest
 
     def most_unshared(self, first: Places, second: Places) -> Vector:

@@ -37,7 +37,9 @@ _LOOKED_AT, _NEARLY_ALL = 2000, 0.95
 #: Words and letters of a name, on average, at most.
 _WORDS_OF_A_NAME, _LETTERS_OF_A_NAME = 4.0, 32.0
 
-_NUMBER = re.compile(r"[^\w.+-]{0,3}\s*([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d+)?)\s*[^\d\s]{0,4}")
+_NUMBER = re.compile(
+    r"[^\w.+-]{0,3}\s*([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+-]?\d+)?)\s*[^\d\s]{0,4}"
+)
 _CODE = re.compile(r"(?=.*\d)[\w./+() #-]{3,24}")
 _GEO = re.compile(r"\s*\(?\s*([+-]?\d{1,2}(?:\.\d+))\s*[,; ]\s*([+-]?\d{1,3}(?:\.\d+))\s*\)?\s*")
 _YEAR_FIRST = re.compile(r"(\d{4})[-/.]?(\d{2})[-/.]?(\d{2})(?:[t ].*)?")

@@ -30,13 +30,15 @@ class Settings(SimpleNamespace):
 
     def inputs(self) -> list[Path]:
         """Files that are read."""
-        names = ("model", "pairs", "objects", "training", "asked")
+        names = ["model", "pairs", "objects", "training", "asked"]
+        names += ["left", "right", "labels", "held_out"]
         given = (getattr(self, name, None) for name in names)
         return [path for path in given if path is not None]
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        more = (getattr(self, name, None) for name in ("report", "effects", "judges"))
+        names = ("report", "effects", "judges", "groups_output", "suggestions")
+        more = (getattr(self, name, None) for name in names)
         return [path for path in (self.output, *more) if path is not None]
 
 
