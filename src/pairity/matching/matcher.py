@@ -12,12 +12,11 @@ from pairity.inspection.sparse_groups import average_groups, linked_parts, one_t
 from pairity.matching.candidates import Candidates, nearest_records
 from pairity.matching.labelled import Labelled
 from pairity.matching.matches import Matches
-from pairity.matching.pair_features import PairFeatures
+from pairity.matching.pair_features import PairFeatures, as_pairs, decide
 from pairity.matching.precision_recall import PrecisionRecall, Share, best_threshold
 from pairity.matching.records import Records
 from pairity.model_selection.automatic import PairClassifierCV
-from pairity.pairs.arrays import Mask, Matrix, Places, Vector
-from pairity.pairs.data import Pairs
+from pairity.pairs.arrays import Mask, Places, Vector
 from pairity.runtime.validation import check_choice, check_count
 
 CONSTRAINTS = ("auto", "one-to-one", "transitive", "none")
@@ -90,10 +89,9 @@ def match(
     else:
         known = known.with_others(candidates, len(records))
         fitted = PairClassifierCV("symmetric") if model is None else clone(model)
-        pairs = features_as_pairs(features.of(known.first, known.second), known, records)
-        fitted.fit(pairs, known.labels)
-        cut, quality = _held_out(fitted, pairs, known)
-        decisions = _decide(fitted, features.of_candidates, candidates, records)
+        fitted.fit(as_pairs(features.of(known.first, known.second)), known.labels)
+        cut, quality = _held_out(fitted, known)
+        decisions = decide(fitted, features.of_candidates)
         true = known.matches
         inside = candidates.contains(known.first[true], known.second[true], len(records))
         recall = Share.of(int(inside.sum()), int(true.sum()))
@@ -105,17 +103,7 @@ def match(
     )
 
 
-def features_as_pairs(features: Matrix, ends: Any, records: Records) -> Pairs:
-    """Pairs of records, which have no features but those of pairs."""
-    table = np.zeros((len(records), 0))
-    return Pairs(table, ends.first, ends.second, symmetric=features, ids=np.arange(len(records)))
-
-
-def _decide(model: Any, features: Matrix, candidates: Candidates, records: Records) -> Vector:
-    return np.asarray(model.decision_function(features_as_pairs(features, candidates, records)))
-
-
-def _held_out(model: Any, pairs: Pairs, known: Labelled) -> tuple[float, PrecisionRecall | None]:
+def _held_out(model: Any, known: Labelled) -> tuple[float, PrecisionRecall | None]:
     """Threshold and quality by decisions about pairs that were not trained on."""
     rows = getattr(model, "held_out_rows_", None)
     if rows is None:

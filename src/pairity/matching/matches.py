@@ -11,11 +11,10 @@ from scipy.special import expit
 from pairity.inspection.fitted_function import as_frame
 from pairity.matching.candidates import Candidates
 from pairity.matching.labelled import Labelled
-from pairity.matching.pair_features import PairFeatures
+from pairity.matching.pair_features import PairFeatures, decide
 from pairity.matching.precision_recall import PrecisionRecall, Share
 from pairity.matching.records import Records
 from pairity.pairs.arrays import Mask, Places, Vector
-from pairity.pairs.data import Pairs
 from pairity.runtime.validation import check_count
 
 
@@ -84,7 +83,7 @@ class Matches:
         features = self.features.of(first, second)
         if self.model is None:
             return self.features.log_odds(features)
-        return np.asarray(self.model.decision_function(self._pairs(first, second, features)))
+        return decide(self.model, features)
 
     def evaluate(self, labels: Any) -> dict[str, Any]:
         """Precision and recall on labelled pairs that were not trained on, and of the candidates.
@@ -170,15 +169,6 @@ class Matches:
 
     def _ends(self, rows: Any) -> tuple[Places, Places]:
         return self.candidates.first[rows], self.candidates.second[rows]
-
-    def _pairs(self, first: Places, second: Places, features: Any) -> Pairs:
-        return Pairs(
-            np.zeros((len(self.records), 0)),
-            first,
-            second,
-            symmetric=features,
-            ids=np.arange(len(self.records)),
-        )
 
     def __str__(self) -> str:
         quality = "" if self.quality is None else f"; {self.quality}"

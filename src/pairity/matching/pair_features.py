@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pairity.matching.candidates import Candidates
@@ -9,12 +11,34 @@ from pairity.matching.mixture import Mixture, fit_mixture, levels_of
 from pairity.matching.records import Records
 from pairity.matching.rivals import Rivals
 from pairity.matching.similarities import Comparison, Similarities
-from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.pairs.data import Pairs
 
+#: Pairs that a model is asked about at a time.
+_PAIRS_AT_A_TIME = 100_000
 #: The similarity that rivals are compared by, and the log-odds that count as certain.
 _WHOLE, _CERTAIN = "record: letters", 20.0
 #: Where EM starts: a pair that leads both ways by so much, and is so much alike, is likely a match.
 _LEAD, _ALIKE, _LIKELY, _UNLIKELY = 0.1, 0.5, 0.95, 0.01
+
+
+def as_pairs(features: Matrix) -> Pairs:
+    """Pairs that are known by their features alone: each has two objects of its own.
+
+    So no model learns what is particular to a record, which other tables do not have.
+    """
+    ends = np.arange(2 * len(features)).reshape(2, -1)
+    table = np.zeros((ends.size, 0))
+    return Pairs(table, ends[0], ends[1], symmetric=features, ids=np.arange(ends.size))
+
+
+def decide(model: Any, features: Matrix) -> Vector:
+    """Log-odds of a match by a fitted model."""
+    decisions = [
+        np.asarray(model.decision_function(as_pairs(features[rows])), dtype=np.float64)
+        for rows in batches(len(features), _PAIRS_AT_A_TIME)
+    ]
+    return np.concatenate([np.zeros(0), *decisions])
 
 
 class PairFeatures:

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from pairity.matching.records import Column, Records
+from pairity.matching.shared_words import Words, found_in, numbers_in
 from pairity.matching.vectors import cosines, counts, record_counts, weighted
-from pairity.matching.words import Words, found_in, numbers_in
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.column_kinds import Kind, Texts
 from pairity.runtime.resources import get_thread_count
@@ -136,8 +136,9 @@ def _scored(texts: Texts, scorer: Any, scale: float = 1.0) -> Compare:
 
     def compare(first: Places, second: Places) -> Vector:
         low, high = ordered(texts, first, second)
-        found = process.cpdist(low, high, scorer=scorer, workers=get_thread_count())
-        return np.asarray(found, dtype=np.float64) / scale
+        threads = get_thread_count()
+        found = process.cpdist(low, high, scorer=scorer, dtype=np.float64, workers=threads)
+        return np.asarray(found) / scale
 
     return compare
 
