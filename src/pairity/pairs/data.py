@@ -244,16 +244,18 @@ class Pairs:
         features: Sequence[str] | None = None,
         symmetric: Sequence[str] = (),
         antisymmetric: Sequence[str] = (),
+        encoding: Any = None,
+        symmetric_encoding: Any = None,
     ) -> Pairs:
-        """Pairs from a pandas table of ids, and a table of objects that the ids name.
+        """Pairs from a table of ids, and a table of objects that the ids name.
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : table of pandas, polars or Arrow
             One row a pair.
         first, second : str
             Columns of ``frame`` with the ids of the two objects.
-        objects : pandas.DataFrame, optional
+        objects : table of pandas, polars or Arrow, optional
             One row an object.  Its index holds the ids, or the column named by ``id``.
             Without it each id is an object of its own, with one indicator feature (sparse):
             the linear kernel is then the Bradley-Terry model.
@@ -263,14 +265,23 @@ class Pairs:
             Columns of ``objects`` to use; all others than ``id`` by default.
         symmetric, antisymmetric : sequence of str
             Columns of ``frame`` with group features of the two kinds.
+        encoding, symmetric_encoding : TableEncoding, optional
+            How columns of ``objects``, and symmetric columns of ``frame``, of any type become
+            numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
         """
         from pairity.pairs import from_tables as tables
+        from pairity.pairs.table_kinds import as_pandas
 
-        group = [tables.feature_block(frame, list(names)) for names in (symmetric, antisymmetric)]
+        frame = as_pandas(frame, "pairs")
+        group = [
+            tables.feature_block(frame, list(symmetric), symmetric_encoding),
+            tables.feature_block(frame, list(antisymmetric)),
+        ]
         if objects is None:
             table, ids, places = tables.identity_objects(frame, first, second)
         else:
-            table, ids = tables.object_table(objects, id, features)
+            objects = as_pandas(objects, "objects")
+            table, ids = tables.object_table(objects, id, features, encoding)
             places = [tables.locate_ids(frame, column, ids) for column in (first, second)]
         return cls(table, places[0], places[1], group[0], group[1], ids=ids)
 

@@ -99,8 +99,10 @@ def numbers_of(
     return block
 
 
-def feature_block(frame: Any, names: list[str]) -> Matrix:
-    """The same of columns that lose nothing: no dates, no imaginary parts."""
+def feature_block(frame: Any, names: list[str], encoding: Any = None) -> Matrix:
+    """The same of columns that lose nothing (no dates, no imaginary parts), or that are encoded."""
+    if encoding is not None:
+        return np.asarray(encoding.apply(frame))
     for name in names:
         refuse_lossy(column_of(frame, name), f"column {name!r}")
     return numbers_of(frame, names)
@@ -151,7 +153,7 @@ def locate(wanted: Iterable[Any], ids: NDArray[Any], lacking: str) -> Places:
 
 
 def object_table(
-    objects: Any, id_column: str | None, features: Sequence[str] | None
+    objects: Any, id_column: str | None, features: Sequence[str] | None, encoding: Any = None
 ) -> tuple[Matrix, NDArray[Any]]:
     """Features and ids of an object table; ids are unique and present."""
     ids = as_objects(
@@ -164,7 +166,7 @@ def object_table(
         ids.tolist(),
         "got object id {value!r} more than once; expected each id in one row: drop the repeated rows.",
     )
-    return feature_block(objects, names), ids
+    return feature_block(objects, names, encoding), ids
 
 
 def locate_ids(frame: Any, column: str, ids: NDArray[Any]) -> Places:

@@ -61,6 +61,7 @@ from pairity.app.cli.options import Settings
 @options.option("--draw", "Label of a draw: three outcomes.", metavar="LABEL")
 @options.several("--drop-label", "Leave rows of this label out.", "LABEL")
 @options.impute
+@options.encode
 @options.number("--tol", "KKT violation, or relative gap of a low-rank model, to reach; 0.001.")
 @options.distributed
 @options.file("--checkpoint", "Keep the state of a fit with --distributed, to go on from.")
@@ -83,7 +84,8 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
     Every row is one observation of two objects, in whichever order they happen to be written: do not
     add mirror images. Symmetric: are the two alike? Antisymmetric: is the first ahead of the second?
 
-    Missing numbers are refused, with the columns named, unless --impute is given.
+    Missing numbers are refused, with the columns named, unless --impute is given; texts and dates are,
+    unless --encode is, which takes columns of any type.
 
     With --distributed PAIRS are any number of Parquet files or folders of them, read in parts by
     workers, and the model is one of few features (a nystroem kernel, or a linear one).

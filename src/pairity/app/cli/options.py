@@ -142,6 +142,11 @@ impute = choice(
     ["median"],
     "Fill missing numbers with medians of the training objects, and flag them.",
 )
+encode = flag(
+    "--encode",
+    "Take columns of any type: categories, texts, dates and missing values become numbers by a rule"
+    " that is learnt here and kept in the model.",
+)
 objects_table = file(
     "--objects",
     "Table of objects, one row each; without it objects are known by their ids alone.",

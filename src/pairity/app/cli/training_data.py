@@ -12,7 +12,8 @@ from pairity.app.cli.options import Settings
 from pairity.io import Columns, ModelFile, Objects, Recipe, labels_of_column, read_table
 from pairity.io.label_columns import Labels
 from pairity.pairs.data import Pairs
-from pairity.pairs.from_tables import column_of
+from pairity.pairs.encoding import TableEncoding
+from pairity.pairs.from_tables import column_of, text_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,10 @@ def read_training(settings: Settings) -> Training:
     )
     frame = frame.iloc[labels.kept]
     objects, columns = training_objects(settings, frame)
-    recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
+    if getattr(settings, "encode", False):
+        recipe = Recipe.encoded(frame, objects, columns, name, _encoding(settings, frame))
+    else:
+        recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
     recipe = replace(recipe, labels=labels.names)
     return Training(recipe.pairs(frame, objects, name), labels, objects, recipe)
 
@@ -49,7 +53,17 @@ def training_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     columns = training_columns(settings)
     if settings.objects is None:
         return Objects.named_in(frame, columns, settings.pairs.name), columns
-    return table_of_objects(settings, columns)
+    return table_of_objects(settings, columns, _encoding(settings, frame))
+
+
+def _encoding(settings: Settings, frame: Any) -> TableEncoding | None:
+    """How columns of objects of any type become numbers, learnt from those that pairs name."""
+    if not getattr(settings, "encode", False) or settings.objects is None:
+        return None
+    table = read_table(settings.objects, (settings.id,))
+    named = {text_of(value) for end in (settings.first, settings.second) for value in frame[end]}
+    used = column_of(table, settings.id, settings.objects.name).map(text_of).isin(named)
+    return TableEncoding.learn(table[used], object_columns(table, settings))
 
 
 def training_columns(settings: Settings) -> Columns:
@@ -68,11 +82,13 @@ def training_columns(settings: Settings) -> Columns:
     )
 
 
-def table_of_objects(settings: Settings, columns: Columns) -> tuple[Objects, Columns]:
+def table_of_objects(
+    settings: Settings, columns: Columns, encoding: TableEncoding | None = None
+) -> tuple[Objects, Columns]:
     """Objects of a table of their own, and all columns."""
     table = read_table(settings.objects, (settings.id,))
     features = object_columns(table, settings)
-    objects = Objects.read(table, settings.id, features, settings.objects.name)
+    objects = Objects.read(table, settings.id, features, settings.objects.name, encoding)
     return objects, replace(columns, id=settings.id, features=tuple(features))
 
 
@@ -130,7 +146,7 @@ def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Object
         column = settings.id or recipe.columns.id or "id"
         features = list(recipe.columns.features or ())
         table = read_table(settings.objects, (column,))
-        return Objects.read(table, column, features, settings.objects.name)
+        return Objects.read(table, column, features, settings.objects.name, recipe.encoding)
     ids = found.metadata.ids
     if ids is None:
         raise InputError(
