@@ -88,10 +88,11 @@ def top_partners(model: Any, objects: Any, k: int = 5, *, ids: ArrayLike | None 
     >>> import numpy as np
     >>> from pairity import Pairs, PairSVC
     >>> from pairity.inspection import top_partners
+    >>> from pairity.kernels import Gaussian, MetricLearning
     >>> places = np.array([[0.0], [0.1], [5.0], [5.3]])
     >>> pairs = Pairs.complete(places)
     >>> near = np.where(np.abs(places[pairs.first] - places[pairs.second])[:, 0] < 1, 1, -1)
-    >>> model = PairSVC("symmetric", kernel="metric", C=10.0).fit(pairs, near)
+    >>> model = PairSVC("symmetric", kernel=MetricLearning(Gaussian(1.0)), C=10.0).fit(pairs, near)
     >>> top_partners(model, places, 1).partners.ravel().tolist()
     [1, 0, 3, 2]
     """
