@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pairity.io.label_columns import LabelNames
 from pairity.pairs.arrays import Matrix, Places
 from pairity.pairs.data import Pairs
+from pairity.pairs.encoding import TableEncoding
 from pairity.pairs.from_tables import (
     as_objects,
     ids_in,
@@ -148,8 +149,15 @@ class Objects:
     name: str
 
     @classmethod
-    def read(cls, frame: Any, id_column: str, features: list[str], name: str) -> Objects:
-        """Objects of a table with one row each."""
+    def read(
+        cls,
+        frame: Any,
+        id_column: str,
+        features: list[str],
+        name: str,
+        encoding: TableEncoding | None = None,
+    ) -> Objects:
+        """Objects of a table with one row each; columns of any type by their encoding."""
         ids = ids_in(frame, id_column, name)
         texts = as_objects(map(text_of, ids))
         refuse_repeated(
@@ -158,7 +166,8 @@ class Objects:
             " the repeated rows.",
             name,
         )
-        return cls(as_objects(ids), texts, numbers(frame, features, name), name)
+        block = numbers(frame, features, name) if encoding is None else encoding.apply(frame, name)
+        return cls(as_objects(ids), texts, block, name)
 
     @classmethod
     def stored(cls, ids: NDArray[Any], numbers: Any) -> Objects:
@@ -210,6 +219,8 @@ class Recipe:
         What missing numbers become; None where they are refused.
     labels : LabelNames or None
         Names of the labels, where the model has others.
+    encoding, symmetric_encoding : TableEncoding or None
+        How columns of any type, of objects and of pairs, become numbers.
     """
 
     columns: Columns
@@ -218,6 +229,30 @@ class Recipe:
     symmetric_filling: Filling | None = None
     antisymmetric_filling: Filling | None = None
     labels: LabelNames | None = None
+    encoding: TableEncoding | None = None
+    symmetric_encoding: TableEncoding | None = None
+
+    @classmethod
+    def encoded(
+        cls,
+        frame: Any,
+        objects: Objects,
+        columns: Columns,
+        name: str,
+        encoding: TableEncoding | None,
+    ) -> Recipe:
+        """Recipe of training tables with columns of any type; objects are encoded already."""
+        antisymmetric = numbers(frame, columns.antisymmetric, name)
+        return cls(
+            columns,
+            identity=objects.numbers is None,
+            symmetric_filling=Filling([], []),
+            antisymmetric_filling=Filling.learn(
+                antisymmetric, columns.antisymmetric, name, zero=True
+            ),
+            encoding=encoding,
+            symmetric_encoding=TableEncoding.learn(frame, columns.symmetric),
+        )
 
     @classmethod
     def learn(
@@ -251,6 +286,8 @@ class Recipe:
         """Features of objects as the model gets them."""
         if self.identity or objects.numbers is None:
             return indicators(len(objects.texts))
+        if self.encoding is not None:  # nothing is missing any more
+            return objects.numbers
         if self.filling is None:
             refuse_missing(objects.numbers, self._features, objects.name)
             return objects.numbers
@@ -260,6 +297,10 @@ class Recipe:
         """Names of the model's features by kind; flags of group features are symmetric ones."""
         columns = self.columns
         own = [f"is {text}" for text in objects.texts] if self.identity else [*self._features]
+        symmetric = [*columns.symmetric]
+        if self.symmetric_encoding is not None:
+            own = own if self.encoding is None else self.encoding.columns
+            symmetric = self.symmetric_encoding.columns
         flags = [
             [] if filling is None else [f"{names[column]} missing" for column in filling.flagged]
             for filling, names in (
@@ -270,7 +311,7 @@ class Recipe:
         ]
         return {
             "objects": own + flags[0],
-            "symmetric": [*columns.symmetric, *flags[1], *flags[2]],
+            "symmetric": [*symmetric, *flags[1], *flags[2]],
             "antisymmetric": list(columns.antisymmetric),
         }
 
@@ -296,8 +337,12 @@ class Recipe:
         ]
 
     def _group_numbers(self, frame: Any, name: str) -> list[Matrix]:
-        columns = self.columns.symmetric, self.columns.antisymmetric
-        return [numbers(frame, names, name) for names in columns]
+        return [
+            numbers(frame, self.columns.symmetric, name)
+            if self.symmetric_encoding is None
+            else self.symmetric_encoding.apply(frame, name),
+            numbers(frame, self.columns.antisymmetric, name),
+        ]
 
     def _group(self, frame: Any, name: str) -> tuple[Matrix, Matrix]:
         """Group features without gaps, flags among the symmetric ones."""
@@ -306,6 +351,8 @@ class Recipe:
             refuse_missing(symmetric, self.columns.symmetric, name)
             refuse_missing(antisymmetric, self.columns.antisymmetric, name)
             return symmetric, antisymmetric
-        symmetric, flags = self.symmetric_filling.apply(symmetric)
+        flags = np.zeros((len(symmetric), 0))
+        if self.symmetric_encoding is None:
+            symmetric, flags = self.symmetric_filling.apply(symmetric)
         antisymmetric, more_flags = self.antisymmetric_filling.apply(antisymmetric)
         return np.hstack([symmetric, flags, more_flags]), antisymmetric

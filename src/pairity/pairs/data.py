@@ -254,16 +254,18 @@ class Pairs:
         symmetric: Sequence[str] = (),
         antisymmetric: Sequence[str] = (),
         ids: str = "features",
+        encoding: Any = None,
+        symmetric_encoding: Any = None,
     ) -> Pairs:
-        """Pairs from a pandas table of ids, and a table of objects that the ids name.
+        """Pairs from a table of ids, and a table of objects that the ids name.
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : table of pandas, polars or Arrow
             One row a pair.
         first, second : str
             Columns of ``frame`` with the ids of the two objects.
-        objects : pandas.DataFrame, optional
+        objects : table of pandas, polars or Arrow, optional
             One row an object.  Its index holds the ids, or the column named by ``id``.
             Without it each id is an object of its own, with one indicator feature (sparse):
             the linear kernel is then the Bradley-Terry model.
@@ -277,18 +279,26 @@ class Pairs:
             What ids are where there is no table of objects: a feature each, so that only pairs of
             known objects can be asked about; or names and nothing else, so that a model goes by the
             group features and can be asked about any pair.
+        encoding, symmetric_encoding : TableEncoding, optional
+            How columns of ``objects``, and symmetric columns of ``frame``, of any type become
+            numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
         """
         from pairity.pairs import from_tables as tables
+        from pairity.pairs.table_kinds import as_pandas
 
         check_choice(ids, "ids", ("features", "names"))
-
-        group = [tables.feature_block(frame, list(names)) for names in (symmetric, antisymmetric)]
+        frame = as_pandas(frame, "pairs")
+        group = [
+            tables.feature_block(frame, list(symmetric), symmetric_encoding),
+            tables.feature_block(frame, list(antisymmetric)),
+        ]
         if objects is None:
             table, names, places = tables.named_objects(
                 frame, first, second, as_features=ids == "features"
             )
         else:
-            table, names = tables.object_table(objects, id, features)
+            objects = as_pandas(objects, "objects")
+            table, names = tables.object_table(objects, id, features, encoding)
             places = [tables.locate_ids(frame, column, names) for column in (first, second)]
         return cls(table, places[0], places[1], group[0], group[1], ids=names)
 

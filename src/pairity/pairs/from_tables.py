@@ -114,8 +114,10 @@ def numbers_of(
     return block
 
 
-def feature_block(frame: Any, names: list[str]) -> Matrix:
-    """The same of columns that lose nothing: no dates, no imaginary parts."""
+def feature_block(frame: Any, names: list[str], encoding: Any = None) -> Matrix:
+    """The same of columns that lose nothing (no dates, no imaginary parts), or that are encoded."""
+    if encoding is not None:
+        return np.asarray(encoding.apply(frame))
     for name in names:
         refuse_lossy(column_of(frame, name), f"column {name!r}")
     return numbers_of(frame, names)
@@ -174,7 +176,7 @@ def locate(
 
 
 def object_table(
-    objects: Any, id_column: str | None, features: Sequence[str] | None
+    objects: Any, id_column: str | None, features: Sequence[str] | None, encoding: Any = None
 ) -> tuple[Matrix, NDArray[Any]]:
     """Features and ids of an object table; ids are unique and present."""
     if not hasattr(objects, "columns"):
@@ -195,7 +197,7 @@ def object_table(
     )
     if features is None:
         warn_of_ids_among(objects, names, "pass id={name!r}, or features=[...] without it")
-    return feature_block(objects, names), ids
+    return feature_block(objects, names, encoding), ids
 
 
 #: Names of columns that hold ids, whatever is around them.

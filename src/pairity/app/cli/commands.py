@@ -63,6 +63,7 @@ from pairity.app.cli.options import Settings
 @options.impute
 @options.groups
 @options.skip_unknown
+@options.encode
 @options.number("--tol", "KKT violation, or relative gap of a low-rank model, to reach; 0.001.")
 @options.distributed
 @options.file("--checkpoint", "Keep the state of a fit with --distributed, to go on from.")
@@ -87,7 +88,8 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
     Every row is one observation of two objects, in whichever order they happen to be written: do not
     add mirror images. Symmetric: are the two alike? Antisymmetric: is the first ahead of the second?
 
-    Missing numbers are refused, with the columns named, unless --impute is given.
+    Missing numbers are refused, with the columns named, unless --impute is given; texts and dates are,
+    unless --encode is, which takes columns of any type.
 
     With --distributed PAIRS are any number of Parquet files or folders of them, read in parts by
     workers, and the model is one of few features (a nystroem kernel, or a linear one).
@@ -221,6 +223,67 @@ def suggest(**given: Any) -> None:
 
 
 @click.command(
+    short_help="Match the records of one raw table, or of two.",
+    epilog=options.examples(
+        "pairity match fodors.csv zagats.csv --output matches.csv",
+        "pairity match amazon.csv google.csv --labels train.csv --held-out test.csv \\",
+        "    --suggestions ask-next.csv --output matches.csv",
+        "pairity match customers.csv --id customer --kind phone=code \\",
+        "    --groups-output groups.csv --output matches.csv",
+    ),
+)
+@options.file_argument("left")
+@options.file_argument("right", required=False)
+@options.id_column()
+@options.file("--labels", "Table of labelled pairs to learn from; without it nothing is needed.")
+@options.file("--held-out", "Table of labelled pairs that are only scored.")
+@options.column("--first", "Column of both with ids of the first table; their first by default.")
+@options.column("--second", "Column with ids of the second table; their second by default.")
+@options.column("--label", "Column with 1 for a match, 0 for none; their third by default.")
+@options.several(
+    "--kind", "What a column holds: text, name, number, date, code or geo.", "COL=KIND"
+)
+@options.several("--ignore", "Column that is not compared. May be given several times.")
+@options.option(
+    "--neighbours",
+    "Candidates that each record may name.",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+)
+@options.choice(
+    "--constraint",
+    ["auto", "one-to-one", "transitive", "none"],
+    "What matches must obey; auto: one-to-one of two tables unless labels say otherwise, transitive"
+    " of one.",
+    default="auto",
+    show_default=True,
+)
+@options.number("--threshold", "Log-odds above which a pair matches; chosen, or 0, by default.")
+@options.file("--groups-output", "Write the group of every record too.")
+@options.file("--suggestions", "Write pairs to label next too.")
+@options.option(
+    "--number", "Pairs to suggest.", type=click.IntRange(1), default=20, show_default=True
+)
+@options.output_file("the matched pairs")
+@options.config
+@options.force
+@options.as_json
+def match(**given: Any) -> None:
+    """Match the records of the table LEFT with those of RIGHT, or among themselves.
+
+    Columns are compared by what they hold, which is read from their content; missing values count as
+    evidence. Without --labels evidence is weighed without supervision; with labels a symmetric model
+    is trained, and precision and recall are those of pairs held out.
+
+    A table of labels with two columns lists all matches of the records it names.
+    """
+    from pairity.app.cli.match_command import run_match
+
+    run_match(Settings(**given))
+
+
+@click.command(
     short_help="Say what a model is.",
     epilog=options.examples(
         "pairity inspect games.pairity", "pairity inspect games.pairity --json"
@@ -312,5 +375,5 @@ def reproduce(table: str, output: Path, seed: int, force: bool) -> None:
     run_reproduce(table, output, seed=seed, force=force)
 
 
-for _command in (check, fit, predict, rank, suggest, inspect):
+for _command in (check, fit, predict, rank, suggest, match, inspect):
     main.add_command(_command)

@@ -46,6 +46,12 @@ def _refuse_contradictions(settings: Settings) -> None:
     has_penalty, has_alpha = settings.penalty is not None, settings.alpha is not None
     regression, drawn = learner in ("svr", "ridge"), settings.draw is not None
     refused = {
+        "got --encode with --impute; expected one of them: --encode fills what is missing too.": bool(
+            settings.encode and settings.impute
+        ),
+        "got --encode with --distributed; expected columns of numbers there.": bool(
+            settings.encode and settings.distributed
+        ),
         "got --tune with --C or --alpha; expected one of them: --tune chooses it.": settings.tune
         and (has_penalty or has_alpha),
         "got --C for --learner ridge; expected --alpha.": has_penalty and learner == "ridge",
@@ -181,6 +187,7 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "rows left out": labels.n_dropped or None,
         **training.left_out,
         "ids": _about_ids(training.recipe),
+        "columns taken as": _taken_as(training.recipe) or None,
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score")
         else None,
@@ -195,6 +202,12 @@ def _about_ids(recipe: Recipe) -> str | None:
     if recipe.identity and (recipe.columns.symmetric or recipe.columns.antisymmetric):
         return "a feature each: only these objects can be asked about; --ids names makes them names"
     return None
+
+
+def _taken_as(recipe: Recipe) -> dict[str, str]:
+    """What columns of any type were taken for."""
+    encodings = recipe.encoding, recipe.symmetric_encoding
+    return {name: kind for one in encodings if one is not None for name, kind in one.kinds.items()}
 
 
 def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:

@@ -32,13 +32,15 @@ class Settings(SimpleNamespace):
 
     def inputs(self) -> list[Path]:
         """Files that are read."""
-        names = ("model", "pairs", "objects", "training", "asked")
+        names = ["model", "pairs", "objects", "training", "asked"]
+        names += ["left", "right", "labels", "held_out"]
         given = (getattr(self, name, None) for name in names)
         return [path for path in given if path is not None]
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        more = (getattr(self, name, None) for name in ("report", "effects", "judges"))
+        names = ("report", "effects", "judges", "groups_output", "suggestions")
+        more = (getattr(self, name, None) for name in names)
         return [path for path in (self.output, *more) if path not in (None, STANDARD_OUTPUT)]
 
     @property
@@ -146,6 +148,11 @@ impute = choice(
     "--impute",
     ["median"],
     "Fill missing numbers with medians of the training objects, and flag them.",
+)
+encode = flag(
+    "--encode",
+    "Take columns of any type: categories, texts, dates and missing values become numbers by a rule"
+    " that is learnt here and kept in the model.",
 )
 objects_table = file(
     "--objects",
