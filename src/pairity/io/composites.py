@@ -166,7 +166,8 @@ def _read_sparse(
 
 @encodes(Pairs)
 def _pairs(encoder: Encoder, value: Pairs, where: str) -> Any:
-    names = ("objects", "first", "second", "symmetric", "antisymmetric", "ids")
+    names: tuple[str, ...] = ("objects", "first", "second", "symmetric", "antisymmetric", "ids")
+    names += () if value.time is None else ("time",)
     parts = {name: encoder.value(getattr(value, name), f"{where}.{name}") for name in names}
     return {"$": "pairs", **parts}
 
@@ -180,14 +181,16 @@ def _read_pairs(
     symmetric: Any,
     antisymmetric: Any,
     ids: Any,
+    time: Any = None,
 ) -> Pairs:
-    *parts, ids = map(decoder.value, (objects, first, second, symmetric, antisymmetric, ids))
+    group = symmetric, antisymmetric
+    *parts, ids, time = map(decoder.value, (objects, first, second, *group, ids, time))
     if ids is not None:  # they are hashed, and shown
         if not isinstance(ids, np.ndarray) or ids.ndim != 1:
             raise ModelFileError("got ids of another kind; expected one column.")
         if not all(map(is_name, ids.tolist())):
             raise ModelFileError("got an id that is no number, text or date; expected one of them.")
-    return Pairs(*parts, ids=ids)
+    return Pairs(*parts, ids=ids, time=time)
 
 
 # Objects of registered classes ------------------------------------------------------------------

@@ -143,7 +143,8 @@ def with_neighbour_means(pairs: Pairs, graph: Pairs, *, hops: int = 1) -> Pairs:
         symmetric.append((u + v) * np.sqrt(0.5))
         antisymmetric.append((u - v) * np.sqrt(0.5))
     group = np.hstack(symmetric), np.hstack(antisymmetric)
-    return Pairs(pairs.objects, pairs.first, pairs.second, *group, ids=pairs.ids)
+    named = {"ids": pairs.ids, "time": pairs.time}
+    return Pairs(pairs.objects, pairs.first, pairs.second, *group, **named)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from pairity.solvers.linear_system import (
     conjugate_gradients,
     low_rank_inverse,
 )
+
+if TYPE_CHECKING:
+    from pairity.solvers.chain_system import ChainSystem
 
 #: Iterations of one step at most.
 _MOST_ITERATIONS = 2000
@@ -62,8 +66,8 @@ class Step:
     n_products: int
 
 
-def direct_step(system: NewtonSystem, factored: DirectSystem) -> Step:
-    """By one factorisation; the bias by a second right side."""
+def direct_step(system: NewtonSystem, factored: DirectSystem | ChainSystem) -> Step:
+    """By one factorisation, or states of moments; the bias by a second right side."""
     delta = factored.solve(system.right).solution
     if system.surplus is None:
         return Step(delta, None, 0.0, 0)

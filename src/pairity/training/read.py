@@ -232,8 +232,9 @@ def _warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:
 
 
 def _keys(pairs: Pairs, targets: Vector) -> Vector:
+    times = [] if pairs.time is None else [pairs.time]
     return np.column_stack(
-        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric]
+        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric, *times]
     ).astype(np.float64)
 
 
