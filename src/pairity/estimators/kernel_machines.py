@@ -12,6 +12,7 @@ from pairity.estimators.machine import (
     TwoProbabilities,
 )
 from pairity.estimators.uncertainty import WithPosterior
+from pairity.estimators.updates import Updatable
 from pairity.runtime.validation import check_not_negative
 from pairity.solvers.choices import SMOOTH, Solver
 
@@ -193,7 +194,7 @@ class PairSVR(PairRegressor, PenalisedMachine):
 
 
 @dataclass(eq=False, repr=False)
-class PairLogistic(WithPosterior, TwoProbabilities, PairClassifier, PenalisedMachine):
+class PairLogistic(Updatable, WithPosterior, TwoProbabilities, PairClassifier, PenalisedMachine):
     """Kernel logistic regression of pairs: probabilities that obey the swap law exactly.
 
     Minimises ``1/2 |f|^2 + C sum_I log(1 + exp(-y (f + bias)))`` over the full training set I, or

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairRegressor
 from pairity.estimators.uncertainty import WithPosterior
+from pairity.estimators.updates import Updatable
 from pairity.losses.loss import Squared
 from pairity.losses.piecewise import LossRecipe
 from pairity.runtime.validation import check_strength
@@ -22,7 +23,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class PairRidge(WithPosterior, PairRegressor):
+class PairRidge(Updatable, WithPosterior, PairRegressor):
     """Kernel ridge regression of pairs, exactly symmetric or antisymmetric under a swap.
 
     Minimises ``1/2 |f|^2 + 1/(2 alpha) sum_I (y - f)^2`` over the full training set I: the linear

@@ -166,10 +166,21 @@ def _read_sparse(
 
 @encodes(Pairs)
 def _pairs(encoder: Encoder, value: Pairs, where: str) -> Any:
-    names: tuple[str, ...] = ("objects", "first", "second", "symmetric", "antisymmetric", "ids")
-    names += () if value.time is None else ("time",)
+    names = ("objects", "first", "second", "symmetric", "antisymmetric", "ids")
     parts = {name: encoder.value(getattr(value, name), f"{where}.{name}") for name in names}
-    return {"$": "pairs", **parts}
+    pairs = {"$": "pairs", **parts}
+    if value.time is None:
+        return pairs
+    times = encoder.value(value.time, f"{where}.time")
+    return {"$": "pairs at times", "pairs": pairs, "time": times}
+
+
+@decodes("pairs at times")
+def _read_pairs_at_times(decoder: Decoder, pairs: Any, time: Any) -> Pairs:
+    found = decoder.value(pairs)
+    if not isinstance(found, Pairs):
+        raise ModelFileError("got times of something else than pairs; expected pairs.")
+    return found.at(decoder.value(time))
 
 
 @decodes("pairs")
@@ -181,16 +192,14 @@ def _read_pairs(
     symmetric: Any,
     antisymmetric: Any,
     ids: Any,
-    time: Any = None,
 ) -> Pairs:
-    group = symmetric, antisymmetric
-    *parts, ids, time = map(decoder.value, (objects, first, second, *group, ids, time))
+    *parts, ids = map(decoder.value, (objects, first, second, symmetric, antisymmetric, ids))
     if ids is not None:  # they are hashed, and shown
         if not isinstance(ids, np.ndarray) or ids.ndim != 1:
             raise ModelFileError("got ids of another kind; expected one column.")
         if not all(map(is_name, ids.tolist())):
             raise ModelFileError("got an id that is no number, text or date; expected one of them.")
-    return Pairs(*parts, ids=ids, time=time)
+    return Pairs(*parts, ids=ids)
 
 
 # Objects of registered classes ------------------------------------------------------------------

@@ -14,23 +14,23 @@ import numpy as np
 from pairity.runtime.resources import njit
 
 
-@njit(cache=True, nogil=True)
-def _move(state, decay, coupling):
-    """``A state``, in place: from the last state on, each needs the one before it."""
+@njit(cache=True, nogil=True, inline="always")
+def _move(state, decay, coupling, i):
+    """``A_i state``, in place: from the last state on, each needs the one before it."""
     for place in range(len(state) - 1, 0, -1):
-        state[place] = decay[place] * (state[place] + coupling[place] * state[place - 1])
-    state[0] *= decay[0]
+        state[place] = decay[i, place] * (state[place] + coupling[i, place] * state[place - 1])
+    state[0] *= decay[i, 0]
 
 
-@njit(cache=True, nogil=True)
-def _move_back(state, decay, coupling):
-    """``A' state``, in place."""
-    for place in range(len(state) - 1):
-        state[place] = decay[place] * state[place] + (
-            coupling[place + 1] * decay[place + 1] * state[place + 1]
-        )
+@njit(cache=True, nogil=True, inline="always")
+def _move_back(state, decay, coupling, i):
+    """``A_i' state``, in place."""
     last = len(state) - 1
-    state[last] *= decay[last]
+    for place in range(last):
+        state[place] = decay[i, place] * state[place] + (
+            coupling[i, place + 1] * decay[i, place + 1] * state[place + 1]
+        )
+    state[last] *= decay[i, last]
 
 
 @njit(cache=True, nogil=True)
@@ -41,10 +41,10 @@ def chain_products(starts, decay, coupling, into, out, amounts, values):
     for chain in range(len(starts) - 1):
         state[:] = 0.0
         for i in range(starts[chain], starts[chain + 1]):
-            _move(state, decay[i], coupling[i])
-            total = 0.0
+            _move(state, decay, coupling, i)
+            total, amount = 0.0, amounts[i]
             for place in range(n_states):
-                state[place] += amounts[i] * into[i, place]
+                state[place] += amount * into[i, place]
                 total += out[i, place] * state[place]
             values[i] = total
         state[:] = 0.0
@@ -52,7 +52,7 @@ def chain_products(starts, decay, coupling, into, out, amounts, values):
             total = 0.0
             for place in range(n_states):
                 state[place] += amounts[i + 1] * out[i + 1, place]
-            _move_back(state, decay[i + 1], coupling[i + 1])
+            _move_back(state, decay, coupling, i + 1)
             for place in range(n_states):
                 total += into[i, place] * state[place]
             values[i] += total
@@ -71,9 +71,9 @@ def factor_chains(starts, decay, coupling, into, out, noise, pivots, gains):
         spread[:] = 0.0
         for i in range(starts[chain], starts[chain + 1]):
             for row in range(n_states):
-                _move(spread[row], decay[i], coupling[i])
+                _move(spread[row], decay, coupling, i)
             for column in range(n_states):
-                _move(spread[:, column], decay[i], coupling[i])
+                _move(spread[:, column], decay, coupling, i)
             pivot = noise[i]
             for row in range(n_states):
                 total = 0.0
@@ -96,19 +96,22 @@ def solve_chains(starts, decay, coupling, out, pivots, gains, right):
     for chain in range(len(starts) - 1):
         state[:] = 0.0
         for i in range(starts[chain], starts[chain + 1]):
-            _move(state, decay[i], coupling[i])
+            _move(state, decay, coupling, i)
+            value = right[i]
             for place in range(n_states):
-                right[i] -= out[i, place] * state[place]
+                value -= out[i, place] * state[place]
+            right[i] = value
             for place in range(n_states):
-                state[place] += gains[i, place] * right[i]
+                state[place] += gains[i, place] * value
         state[:] = 0.0
         for i in range(starts[chain + 1] - 1, starts[chain] - 1, -1):
-            right[i] /= pivots[i]
+            value = right[i] / pivots[i]
             for place in range(n_states):
-                right[i] -= gains[i, place] * state[place]
+                value -= gains[i, place] * state[place]
+            right[i] = value
             for place in range(n_states):
-                state[place] += out[i, place] * right[i]
-            _move_back(state, decay[i], coupling[i])
+                state[place] += out[i, place] * value
+            _move_back(state, decay, coupling, i)
 
 
 @njit(cache=True, nogil=True)
@@ -140,10 +143,21 @@ def inverse_diagonals(starts, decay, coupling, out, pivots, gains, diagonal):
                         - out[i, row] * row_sums[place]
                     )
             for row in range(n_states):
-                _move_back(later[row], decay[i], coupling[i])
+                _move_back(later[row], decay, coupling, i)
             for place in range(n_states):
                 for row in range(n_states):
                     column[row] = later[row, place]
-                _move_back(column, decay[i], coupling[i])
+                _move_back(column, decay, coupling, i)
                 for row in range(n_states):
                     later[row, place] = column[row]
+
+
+@njit(cache=True, nogil=True)
+def meet(first, second, sign, weights, values, total):
+    """``total = A'W A values``, A the rows with 1 at the first moment and the sign at the second."""
+    total[:] = 0.0
+    for pair in range(len(first)):
+        a, b = first[pair], second[pair]
+        pull = weights[pair] * (values[a] + sign * values[b])
+        total[a] += pull
+        total[b] += sign * pull

@@ -22,6 +22,7 @@ from pairity.operators._chain_loops import (
     chain_products,
     factor_chains,
     inverse_diagonals,
+    meet,
     solve_chains,
 )
 from pairity.operators.group_features import few_features
@@ -151,6 +152,12 @@ class Chains:
         values = np.empty(len(self))
         self._along(chain_products, *self._tables, amounts, values)
         return values
+
+    def met(self, sign: float, weights: Vector, values: Vector) -> Vector:
+        """``A'W A values``: what pairs of the same list on both sides pass between their moments."""
+        total = np.empty(len(self))
+        meet(*self.left, sign, weights, values, total)
+        return total
 
     @property
     def _tables(self) -> tuple[Matrix, ...]:

@@ -107,6 +107,13 @@ class ChainSystem:
         moments = sums_at(first, vector, size) + self._sign * sums_at(second, vector, size)
         return _Parameters(moments, self._rows.T @ vector)
 
+    def _curved(self, values: _Parameters) -> _Parameters:
+        """``T'W T values``."""
+        if self._rows.shape[1]:
+            return self._from_pairs(self._weights * self._at_pairs(values))
+        moments = self._chains.met(self._sign, self._weights, values.moments)
+        return _Parameters(moments, values.features)
+
     def _preconditioned(self, residual: _Parameters) -> tuple[_Parameters, _Parameters]:
         """z, and G z."""
         noisy = self._noisy
@@ -151,8 +158,7 @@ class ChainSystem:
             if not ended:
                 share = merit / last if last else 0.0
                 direction, image, last = z.plus(share, direction), spread.plus(share, image), merit
-                curved = self._from_pairs(self._weights * self._at_pairs(image))
-                applied = direction.plus(1.0, curved)
+                applied = direction.plus(1.0, self._curved(image))
                 length = merit / applied.dot(image)
                 at, residual = at.plus(length, image), residual.plus(-length, applied)
             if not ended and iteration % _BETWEEN_LOOKS and iteration < max_iter:
