@@ -38,7 +38,7 @@ class Updatable:
         machine._check_parameters()
         pairs = read_pairs(self, X, reset=False)
         seen = self._seen()
-        targets = one_per_pair(y, len(pairs), "label or target")
+        targets = one_per_pair(y, len(pairs), "label" if is_classifier(self) else "target")
         weights = np.concatenate([seen.weights, read_weights(sample_weight, len(pairs))])
         known = self._as_given(seen.targets)
         both = one_after_another(seen.pairs, pairs)

@@ -64,6 +64,8 @@ class Chained:
 
     def variance(self, pairs: Pairs) -> Vector:
         """Variance of each value: those of its two moments, and of what knows no time."""
+        if not len(pairs):
+            return np.zeros(0)
         operator, variance = self._with(pairs)
         first, second = operator.chains.left
         return variance[first] + variance[second] + self._of_rest(operator)

@@ -84,8 +84,6 @@ class Posterior:
         Prior variance over the kernel.
     noise : float
         Variance of an observation of weight 1 about the function; NaN for labels.
-    edf : float
-        Effective number of parameters: trace of the hat matrix.
     is_exact : bool
         Whether all training pairs were used, not landmarks among them or objects one by one.
     """
@@ -93,9 +91,13 @@ class Posterior:
     parity: Parity | None
     scale: float
     noise: float
-    edf: float
     is_exact: bool
     span: Any
+
+    @cached_property
+    def edf(self) -> float:
+        """Effective number of parameters: trace of the hat matrix."""
+        return float(self.span.edf)
 
     def variance(self, pairs: Pairs) -> Vector:
         """Variance of f, shape (n,): the same for pairs and swapped pairs, bit for bit."""
@@ -146,10 +148,10 @@ def _made(
     span = _span(kernel, pairs, weights, has_bias and parity is not Parity.ODD, budget)
     exact = isinstance(span, Parameters | Dense)
     if kind == "logistic":
-        return Posterior(parity, strength, np.nan, span.edf, exact, span)
+        return Posterior(parity, strength, np.nan, exact, span)
     squares = float(weights @ (observed.targets - decisions) ** 2)
     scale = squares / max(len(pairs) - span.edf, 1e-3 * len(pairs))
-    return Posterior(parity, scale, scale / strength, span.edf, exact, span)
+    return Posterior(parity, scale, scale / strength, exact, span)
 
 
 def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget: Budget) -> _Span:
