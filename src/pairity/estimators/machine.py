@@ -58,6 +58,7 @@ class PairMachine(TakesSparseRows):
     max_iter: int = -1
     n_symmetric: int = 0
     n_antisymmetric: int = 0
+    decay: float | None = None
     callback: Callable[..., object] | None = None
     verbose: bool = False
 
@@ -96,6 +97,8 @@ class PairMachine(TakesSparseRows):
             check_positive(self.memory_limit, "memory_limit")
         if self.max_iter != -1:
             check_positive(self.max_iter, "max_iter")
+        if self.decay is not None:
+            check_positive(self.decay, "decay")
 
     # Fit --------------------------------------------------------------------------------------
 

@@ -10,7 +10,13 @@ from sklearn.base import is_classifier
 
 from pairity.pairs.joining import one_after_another
 from pairity.training.observed import Observations
-from pairity.training.read import one_per_pair, read, read_pairs, read_weights
+from pairity.training.read import (
+    half_life_weights,
+    one_per_pair,
+    read,
+    read_pairs,
+    read_weights,
+)
 
 
 class Updatable:
@@ -39,7 +45,10 @@ class Updatable:
         pairs = read_pairs(self, X, reset=False)
         seen = self._seen()
         targets = one_per_pair(y, len(pairs), "label" if is_classifier(self) else "target")
-        weights = np.concatenate([seen.weights, read_weights(sample_weight, len(pairs))])
+        given = seen.weights
+        if machine.decay is not None:  # they fade anew, from the latest time of all
+            given = given / half_life_weights(seen.pairs.clock[:, 0], machine.decay)
+        weights = np.concatenate([given, read_weights(sample_weight, len(pairs))])
         known = self._as_given(seen.targets)
         both = one_after_another(seen.pairs, pairs)
         data = read(self, both, np.concatenate([known, targets]), weights)

@@ -7,6 +7,8 @@
 ``rank_observed``              the same from observed outcomes alone
 ``hodge_rank``                 the least-squares scores and the gradient, curl and harmonic parts
                                of outcomes
+``trajectories``               how far objects are ahead of one another at several times, with
+                               intervals; ``plot_trajectories`` draws them
 ``group_objects``              groups of matching objects from a symmetric model
 ``influential_pairs``          the training pairs that drive each decision, and by how much: the
                                contributions add up to the decision
@@ -56,6 +58,7 @@ from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
 from pairity.inspection.rank import rank_objects, rank_observed
 from pairity.inspection.ranking import Ranking
+from pairity.inspection.trajectories import Trajectories, plot_trajectories, trajectories
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 
 __all__ = [
@@ -78,6 +81,7 @@ __all__ = [
     "PermutationImportance",
     "PreferenceFlow",
     "Ranking",
+    "Trajectories",
     "conformal",
     "contributions",
     "decompose",
@@ -92,8 +96,10 @@ __all__ = [
     "parity_report",
     "permutation_importance",
     "plot_importance",
+    "plot_trajectories",
     "posterior",
     "rank_objects",
     "rank_observed",
     "strongest_cycles",
+    "trajectories",
 ]

@@ -303,7 +303,7 @@ class Pairs:
         else:
             table, ids = tables.object_table(objects, id, features)
             places = [tables.locate_ids(frame, column, ids) for column in (first, second)]
-        when = None if time is None else tables.column_of(frame, time)
+        when = None if time is None else tables.times_in(frame, time)
         return cls(table, places[0], places[1], group[0], group[1], ids=ids, time=when)
 
     @classmethod

@@ -31,3 +31,8 @@ def one_after_another(one: Pairs, other: Pairs) -> Pairs:
     objects = joined([one.objects, other.objects], 0)
     named = {name: both(name) for name in ("symmetric", "antisymmetric", "ids", "time")}
     return Pairs(objects, *ends, **named).compact()
+
+
+def at_the_latest_time(pairs: Pairs, of: Pairs) -> Pairs:
+    """Made-up pairs at the latest time of those they are made from, where these have times."""
+    return pairs if of.time is None or not len(of) else pairs.at(float(of.time.max()))

@@ -52,12 +52,15 @@ def read(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingD
     """Training data of an estimator: pairs or wide rows, labels or numbers, weights.
 
     The estimator says by its parameters how they are to be read: ``symmetry``, ``n_symmetric``,
-    ``n_antisymmetric``, and of a classifier ``class_weight`` and ``unlabelled``, where it has them.
+    ``n_antisymmetric``, ``decay``, and of a classifier ``class_weight`` and ``unlabelled``, where it
+    has them.
     It remembers the columns and, of a classifier, ``classes_``.
     """
     parity = SYMMETRIES[estimator.symmetry]
     pairs = read_pairs(estimator, X, reset=True)
     weights = read_weights(sample_weight, len(pairs))
+    if getattr(estimator, "decay", None) is not None:
+        weights = weights * half_life_weights(pairs.clock[:, 0], estimator.decay)
     if is_classifier(estimator):
         return _read_labelled(estimator, pairs, y, weights, parity)
     targets = read_targets(y, len(pairs))
@@ -178,6 +181,11 @@ def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
         raise ValueError("got sample weights that are all zero; expected some above 0.")
     refuse_extreme_weights(weights, "sample weights")
     return weights
+
+
+def half_life_weights(times: Vector, half_life: float) -> Vector:
+    """1 for the latest time, 1/2 for one half-life before it, and so on."""
+    return np.exp2((times - times.max(initial=-np.inf)) / half_life)
 
 
 def class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None) -> Vector:

@@ -147,6 +147,8 @@ def _refuse_options(settings: Settings) -> None:
         "draw": "two labels",
         "drop_label": "files without those rows",
         "impute": "tables without missing numbers",
+        "time": "one table of pairs: workers know no times",
+        "decay": "one table of pairs: workers know no times",
     }
     for name, expected in instead.items():
         if getattr(settings, name) not in (None, False, ()):
