@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cases
-from pairity import PairRidge, PairRidgeCV, Pairs, PairSVC
+from pairity import PairLogistic, PairRidge, PairRidgeCV, Pairs, PairSVC
 from pairity.estimators.unwrap import limit_of
 from pairity.exceptions import PairityWarning
 from pairity.inspection import rank_objects
@@ -56,31 +57,37 @@ def test_limit_of_what_is_inside():
 SCATTERED = """
 import numpy as np
 from benchmarks.memory import _resident
-from pairity.runtime.resources import give_back
+from pairity.runtime.resources import default_limit, give_back
 np.ones(2_500_000)
+{before}
 large = [(np.ones(1_000_000), np.ones(50_000)) for _ in range(20)]
 small = [pair[1] for pair in large]
+held = _resident()
 del large
-kept = _resident()
-give_back()
-print(kept - _resident())
+{after}
+print(held - _resident())
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library of Linux")
-def test_what_was_freed_is_given_back():
+@pytest.mark.parametrize(
+    ("before", "after", "given_back"),
+    [("", "give_back()", True), ("default_limit(100.0)", "", True), ("", "", False)],
+    ids=["on request", "with a limit", "by itself"],
+)
+def test_what_was_freed_is_given_back(before, after, given_back):
     """The settings of the C library are given, since Dask changes those of its own process."""
     settings = {"MALLOC_MMAP_THRESHOLD_": str(2**25), "MALLOC_TRIM_THRESHOLD_": str(2**30)}
     environment = {**os.environ, **settings, "GLIBC_TUNABLES": ""}
     done = subprocess.run(
-        [sys.executable, "-c", SCATTERED],
+        [sys.executable, "-c", SCATTERED.format(before=before, after=after)],
         cwd=ROOT,
         env=environment,
         capture_output=True,
         text=True,
         check=True,
     )
-    assert float(done.stdout) > 100.0
+    assert (float(done.stdout) > 100.0) == given_back
 
 
 def test_a_search_gives_back_what_each_stage_freed(monkeypatch):
@@ -111,6 +118,16 @@ def test_a_polish_holds_one_matrix_beside_that_of_its_block():
     block = Block(gram, np.zeros(n), loss, None)
     assert polish(block, loss.above) is not None
     assert peak_of(lambda: polish(block, loss.above)) < 1.5 * gram.nbytes / 1e6
+
+
+@pytest.mark.parametrize("limit", [20.0, 60.0])
+def test_intervals_keep_the_limit(limit):
+    pairs = cases.distinct_pairs(3, n=2600, m=90)
+    signs = np.where(np.random.default_rng(0).random(2600) < 0.5, 1, -1)
+    model = PairLogistic("antisymmetric", kernel=SUM, memory_limit=limit).fit(pairs, signs)
+    ranked = partial(rank_objects, intervals="analytic")
+    assert peak_of(lambda: model.decision_std(pairs)) < 1.2 * limit
+    assert peak_of(lambda: ranked(model, pairs)) < 1.2 * limit
 
 
 def test_single_precision_is_widened_some_rows_at_a_time():

@@ -41,6 +41,8 @@ MET_BEFORE = 0.05
 _FEW_PAIRS = 5000
 #: Share of the memory for it, and megabytes that a fold works with at least.
 _RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
+#: Share of what is left for the fits of folds: two at a time leave gaps between their arrays.
+_SHARE_OF_FOLDS = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +248,7 @@ def _side_by_side(
     rest = beside(operator, options.budget).megabytes
     needed = max(_LEAST_FOR_A_FOLD, 2.0 * operator.object_megabytes)
     workers = int(min(most, max(1.0, rest / needed)))
-    return workers, replace(options, memory_limit=rest / workers)
+    return workers, replace(options, memory_limit=_SHARE_OF_FOLDS * rest / workers)
 
 
 def _shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:

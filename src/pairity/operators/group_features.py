@@ -247,7 +247,7 @@ def _pivots(
 ) -> _Pivots | None:
     """Points whose features leave at most ``enough`` of the diagonal; None where too many do."""
     rest, gram = diagonal.copy(), _gram(kernels, points, points)
-    rows: list[Vector] = []
+    rows = np.empty((min(most, len(rest)), len(rest)))
     pivots: list[int] = []
     n_rough = 0
     while True:
@@ -256,11 +256,10 @@ def _pivots(
             n_rough = len(pivots) + 1
         if rest[pivot] <= enough:
             return _Pivots(pivots, n_rough)
-        if len(pivots) == most:
+        if len(pivots) == len(rows):
             return None
-        known = np.array(rows).reshape(len(rows), len(rest))
-        row = (gram[pivot] - known[:, pivot] @ known) / np.sqrt(rest[pivot])
+        known, row = rows[: len(pivots)], rows[len(pivots)]
+        row[:] = (gram[pivot] - known[:, pivot] @ known) / np.sqrt(rest[pivot])
         rest -= row * row
         rest[pivot] = 0.0
-        rows.append(row)
         pivots.append(pivot)

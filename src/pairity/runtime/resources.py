@@ -42,8 +42,14 @@ def available_megabytes() -> float:
 
 
 def default_limit(given: float | None) -> float:
-    """The limit that was given, or a share of what is free, in megabytes."""
-    return _SHARE * available_megabytes() if given is None else float(given)
+    """The limit that was given, or a share of what is free, in megabytes.
+
+    Where one was given, large arrays go back to the system as soon as they are freed.
+    """
+    if given is None:
+        return _SHARE * available_megabytes()
+    _give_back_large_arrays()
+    return float(given)
 
 
 def give_back() -> None:
@@ -52,18 +58,34 @@ def give_back() -> None:
     The C library of Linux keeps arrays of less than 32 MB for itself when they are freed, in pieces
     that a larger array does not fit into: as much again as the limit.
     """
-    if _malloc_trim is not None:
-        _malloc_trim(ctypes.c_size_t(0))
+    trim = _in_c_library("malloc_trim")
+    if trim is not None:
+        trim(ctypes.c_size_t(0))
 
 
-def _found_malloc_trim() -> Callable[..., object] | None:
+@cache
+def _give_back_large_arrays() -> None:
+    """Have arrays from 4 MB on mapped one by one, for the rest of the process.
+
+    The pages of a new array are then fetched from the system each time, which takes a few per cent
+    of a fit: without a limit it is not done.
+    """
+    set_option = _in_c_library("mallopt")
+    if set_option is not None:
+        set_option(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(_MAPPED_FROM))
+
+
+#: Number of the option in the C library of Linux, and bytes of an array.
+_M_MMAP_THRESHOLD, _MAPPED_FROM = -3, 4_000_000
+
+
+@cache
+def _in_c_library(name: str) -> Callable[..., object] | None:
+    """A function of the C library, where it has it."""
     try:
-        return ctypes.CDLL(None).malloc_trim
+        return getattr(ctypes.CDLL(None), name)
     except (OSError, AttributeError, TypeError):  # another C library
         return None
-
-
-_malloc_trim = _found_malloc_trim()
 
 
 def megabytes_of(*shape: float, copies: float = 1.0, itemsize: int = 8) -> float:

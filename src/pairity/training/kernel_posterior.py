@@ -5,6 +5,7 @@ The formulas are those of :mod:`pairity.training.posterior`, before the scale.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -15,29 +16,40 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.operators.blockwise import operator_within
-from pairity.operators.operator import whole_matrix
+from pairity.operators.operator import KernelOperator, whole_matrix
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget
 
 #: Landmarks at most.
 _MOST_LANDMARKS = 2000
-#: Numbers of features, or of kernel values, that are held at a time.
-AT_A_TIME = 8_000_000
+#: Numbers of features, or of kernel values, that are held at a time, and arrays of them.
+_AT_A_TIME, _ARRAYS = 8_000_000, 4.0
+#: Shares of the memory for those arrays and for the matrices of landmarks, and how many these are.
+_SHARE_AT_A_TIME, _SHARE_OF_LANDMARKS, _LANDMARK_MATRICES = 0.4, 0.5, 5.0
 #: What is added to the diagonal of a matrix that rounding made indefinite, at first and at most.
 _LEAST_ADDED, _MOST_ADDED = 1e-14, 1e-6
 
 
+def at_a_time(budget: Budget) -> int:
+    """Numbers of features, or of kernel values, to hold at a time."""
+    return int(min(_AT_A_TIME, budget.share(_SHARE_AT_A_TIME).columns(1, copies=_ARRAYS)))
+
+
 def lower_factor(matrix: Matrix, what: str) -> Matrix:
-    """L with ``L L' = matrix``, scaled to a diagonal of ones on the way; or of a nearby matrix."""
+    """L with ``L L' = matrix``, scaled to a diagonal of ones on the way; or of a nearby matrix.
+
+    The matrix is used up.
+    """
     sizes = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     sizes[sizes == 0.0] = 1.0
-    scaled = matrix / sizes / sizes[:, np.newaxis]
+    matrix /= sizes
+    matrix /= sizes[:, np.newaxis]
     added, places = 0.0, np.diag_indices(len(sizes))
-    diagonal = scaled[places].copy()
+    diagonal = matrix[places].copy()
     while True:
         try:
-            return sizes[:, np.newaxis] * cholesky(scaled, lower=True, check_finite=False)
+            factor: Matrix = cholesky(matrix, lower=True, check_finite=False)
         except LinAlgError:
             if added >= _MOST_ADDED:
                 raise KernelError(
@@ -45,7 +57,10 @@ def lower_factor(matrix: Matrix, what: str) -> Matrix:
                     " kernel: see pairity.testing.check_pair_kernel."
                 ) from None
             added = max(_LEAST_ADDED, 10.0 * added)
-            scaled[places] = diagonal + added
+            matrix[places] = diagonal + added
+        else:
+            factor *= sizes[:, np.newaxis]
+            return factor
 
 
 def effective_number(factor: Matrix, n_penalised: int) -> float:
@@ -64,35 +79,42 @@ class _ByKernel:
         self.kernel, self.pairs, self.has_bias, self.budget = kernel, pairs, has_bias, budget
         self.root = np.sqrt(weights)
 
-    def _block(self, left: Pairs, right: Pairs) -> Matrix:
-        operator = operator_within(self.kernel, left, self.budget, right)
-        return operator.block(slice(None), slice(None))
+    def _batches(self, n: int, width: int) -> Iterator[slice]:
+        """Slices of n rows of a width that are held at a time."""
+        return batches(n, at_a_time(self.budget) // max(1, width))
 
-    def _prior(self, pairs: Pairs) -> Vector:
-        return operator_within(self.kernel, pairs, self.budget).diagonal()
+    def _between(self, left: Pairs, right: Pairs) -> KernelOperator:
+        return operator_within(self.kernel, left, self.budget, right)
 
     def _crossed(self, left: Pairs, right: Pairs, combined: sp.csr_array) -> Matrix:
         """``K(left, right) combined'``, some of the right pairs at a time."""
+        operator, columns = self._between(left, right), sp.csc_array(combined)
         total = np.zeros((len(left), combined.shape[0]))
-        columns = sp.csc_array(combined)
-        for part in batches(len(right), max(1, AT_A_TIME // max(1, len(left)))):
-            total += self._block(left, right[part]) @ columns[:, part].T
+        for part in self._batches(len(right), len(left)):
+            total += operator.block(slice(None), part) @ columns[:, part].T
         return total
 
     def _prior_covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix:
+        operator, columns = operator_within(self.kernel, pairs, self.budget), sp.csc_array(combined)
         total = np.zeros((combined.shape[0],) * 2)
-        columns = sp.csc_array(combined)
-        for part in batches(len(pairs), max(1, AT_A_TIME // max(1, len(pairs)))):
-            total += columns[:, part] @ self._crossed(pairs[part], pairs, combined)
+        for part in self._batches(len(pairs), len(pairs)):
+            total += columns[:, part] @ (operator.block(part, slice(None)) @ combined.T)
         return total
 
     def variance(self, pairs: Pairs) -> Vector:
-        values = np.empty(len(pairs))
-        for part in batches(len(pairs), max(1, AT_A_TIME // max(1, len(self.pairs)))):
-            values[part] = self._variance(pairs[part])
+        """Variance of each value."""
+        prior = operator_within(self.kernel, pairs, self.budget).diagonal()
+        operator, values = self._between(self._centres, pairs), np.empty(len(pairs))
+        for part in self._batches(len(pairs), len(self._centres)):
+            values[part] = self._variance(operator.block(slice(None), part), prior[part])
         return np.maximum(values, 0.0)
 
-    def _variance(self, pairs: Pairs) -> Vector:
+    @property
+    def _centres(self) -> Pairs:
+        """Pairs whose kernel values with others say all."""
+        return self.pairs
+
+    def _variance(self, crossed: Matrix, prior: Vector) -> Vector:
         raise NotImplementedError
 
 
@@ -128,9 +150,9 @@ class Dense(_ByKernel):
         right = self.root[:, np.newaxis] * crossed
         return np.asarray(solve_triangular(self.factor, right, lower=True, check_finite=False))
 
-    def _variance(self, pairs: Pairs) -> Vector:
-        solved = self._solved(self._block(self.pairs, pairs))
-        values = self._prior(pairs) - np.sum(solved**2, axis=0)
+    def _variance(self, crossed: Matrix, prior: Vector) -> Vector:
+        solved = self._solved(crossed)
+        values = prior - np.sum(solved**2, axis=0)
         if self.has_bias:
             values += (1.0 - solved.T @ self.constant) ** 2 / (self.constant @ self.constant)
         return values
@@ -145,6 +167,11 @@ class Dense(_ByKernel):
         return matrix
 
 
+def _left(prior: Vector, features: Matrix) -> Vector:
+    """Prior variance that landmarks leave."""
+    return np.maximum(prior - np.sum(features**2, axis=0), 0.0)
+
+
 class Landmarks(_ByKernel):
     """Features ``phi = L_m^-1 k_m`` of some of the pairs, and what they leave of the prior."""
 
@@ -152,7 +179,9 @@ class Landmarks(_ByKernel):
     def landmarks(self) -> Pairs:
         """Pairs drawn once and for all."""
         n = len(self.pairs)
-        chosen = np.random.default_rng(0).choice(n, min(n, _MOST_LANDMARKS), replace=False)
+        side = self.budget.share(_SHARE_OF_LANDMARKS).side(copies=_LANDMARK_MATRICES)
+        number = int(max(1, min(n, _MOST_LANDMARKS, side)))
+        chosen = np.random.default_rng(0).choice(n, number, replace=False)
         return self.pairs[np.sort(chosen)].without_unused_objects()
 
     @cached_property
@@ -172,17 +201,19 @@ class Landmarks(_ByKernel):
         """L with ``L L' = 1 + Phi' W Phi``, a constant last."""
         size = len(self.landmarks) + int(self.has_bias)
         precision = np.diag(np.append(np.ones(len(self.landmarks)), 0.0)[:size])
-        for part in batches(len(self.pairs), max(1, AT_A_TIME // size)):
-            features = self._features(self._block(self.landmarks, self.pairs[part]))
-            rest = self._left(self.pairs[part], features)
+        prior = operator_within(self.kernel, self.pairs, self.budget).diagonal()
+        operator = self._between(self.landmarks, self.pairs)
+        for part in self._batches(len(self.pairs), size):
+            features = self._features(operator.block(slice(None), part))
+            rest = _left(prior[part], features)
             rows = self._with_constant(features)
             rows = rows * (self.root[part] / np.sqrt(1.0 + self.root[part] ** 2 * rest))
             precision += rows @ rows.T
         return lower_factor(precision, "a precision of parameters")
 
-    def _left(self, pairs: Pairs, features: Matrix) -> Vector:
-        """Prior variance that the landmarks leave."""
-        return np.maximum(self._prior(pairs) - np.sum(features**2, axis=0), 0.0)
+    @property
+    def _centres(self) -> Pairs:
+        return self.landmarks
 
     def _with_constant(self, features: Matrix, constant: Any = 1.0) -> Matrix:
         if not self.has_bias:
@@ -194,10 +225,10 @@ class Landmarks(_ByKernel):
         """Effective number of parameters."""
         return effective_number(self.factor, len(self.landmarks))
 
-    def _variance(self, pairs: Pairs) -> Vector:
-        features = self._features(self._block(self.landmarks, pairs))
+    def _variance(self, crossed: Matrix, prior: Vector) -> Vector:
+        features = self._features(crossed)
         solved = solve_triangular(self.factor, self._with_constant(features), lower=True)
-        return self._left(pairs, features) + np.sum(solved**2, axis=0)
+        return _left(prior, features) + np.sum(solved**2, axis=0)
 
     def covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix:
         """Covariance of sums of values."""

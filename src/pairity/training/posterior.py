@@ -49,9 +49,9 @@ from pairity.pairs.parity import Orientation, Parity, halved_weight
 from pairity.runtime.resources import Budget
 from pairity.solvers.primal_design import Design
 from pairity.training.kernel_posterior import (
-    AT_A_TIME,
     Dense,
     Landmarks,
+    at_a_time,
     effective_number,
     lower_factor,
 )
@@ -59,7 +59,7 @@ from pairity.training.observed import Observations
 
 #: Explicit features up to which their second derivatives are factored.
 _MOST_FEATURES = 4000
-#: Training pairs up to which their kernel matrix is factored, and copies of it on the way.
+#: Training pairs up to which their kernel matrix is factored; copies of what is factored on the way.
 _MOST_PAIRS, _COPIES = 5000, 4.0
 
 
@@ -160,8 +160,10 @@ def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget:
         tables = tables_of(form, (pairs,))
         if tables is not None:
             features = ExplicitFeatures(form, tables[0])
-            if features.are_few and features.n_columns <= _MOST_FEATURES:
-                return Parameters(form, pairs, weights, has_bias)
+            side = features.n_columns + 1
+            fits = side <= _MOST_FEATURES and budget.holds(side, side, copies=_COPIES)
+            if features.are_few and fits:
+                return Parameters(form, pairs, weights, has_bias, budget)
     if len(pairs) <= _MOST_PAIRS and budget.holds(len(pairs), len(pairs), copies=_COPIES):
         return Dense(kernel, pairs, weights, has_bias, budget)
     chained = None if has_bias else along_chains(kernel, pairs[:1])
@@ -183,6 +185,7 @@ class Parameters:
     pairs: Pairs
     weights: Vector
     has_bias: bool
+    budget: Budget
 
     @cached_property
     def rows(self) -> Any:
@@ -234,7 +237,7 @@ class Parameters:
     def variance(self, pairs: Pairs) -> Vector:
         """Variance of each value."""
         values = np.empty(len(pairs))
-        for part in batches(len(pairs), max(1, AT_A_TIME // len(self.factor))):
+        for part in batches(len(pairs), at_a_time(self.budget) // len(self.factor)):
             values[part] = np.sum(self.roots(pairs[part]) ** 2, axis=0)
         return values
 
