@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from pairity.pairs.joining import one_after_another
 from pairity.training.observed import Observations
 from pairity.training.read import (
     half_life_weights,
@@ -40,6 +39,8 @@ class Updatable:
         sample_weight : array-like of shape (n,), optional
             Factors on their loss.
         """
+        from pairity.pairs.joining import one_after_another  # few models are updated
+
         machine: Any = self
         machine._check_parameters()
         pairs = read_pairs(self, X, reset=False)
