@@ -186,10 +186,7 @@ class _Run:
             return direct_step(system, DirectSystem(self.systems.gram, system.shift))
         wanted = min(_SHARE_OF_VIOLATION * violation, violation**2)
         allowed = max(wanted, _SHARE_OF_TOL * self.options.tol)
-        scale = system.curvature / loss.weights
-        by_states = self.systems.by_states(
-            system.shift, lambda residual: bool(np.max(scale * np.abs(residual)) <= allowed)
-        )
+        by_states = self.systems.by_states(system.shift, system.enough(loss.weights, allowed))
         if by_states is not None:
             return direct_step(system, by_states)
         return iterative_step(system, self._product, self.systems.features, loss.weights, allowed)

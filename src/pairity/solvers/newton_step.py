@@ -27,8 +27,8 @@ from pairity.solvers.linear_system import (
 if TYPE_CHECKING:
     from pairity.solvers.chain_system import ChainSystem
 
-#: Iterations of one step at most.
-_MOST_ITERATIONS = 2000
+#: Iterations of one step at most, and what may be left of the right side.
+_MOST_ITERATIONS, _SHARE_OF_RIGHT = 2000, 0.1
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,21 @@ class NewtonSystem:
     def right(self) -> Vector:
         """``(u - theta) / w``."""
         return self.pull / self.curvature
+
+    def enough(self, weights: Vector, allowed: float) -> Callable[[Vector], bool]:
+        """Whether a residual leaves violations of at most ``allowed``, and little of the right side.
+
+        After an update few rows have a right side at all: what others get must be small beside it.
+        """
+        scale, root = self.curvature / weights, np.sqrt(self.curvature)
+        most = _SHARE_OF_RIGHT * float(np.linalg.norm(root * self.right))
+
+        def is_enough(residual: Vector) -> bool:
+            if np.max(scale * np.abs(residual)) > allowed:
+                return False
+            return bool(np.linalg.norm(root * residual) <= most)
+
+        return is_enough
 
     def bias_of(self, residual: Vector) -> float:
         """The bias that leaves the least of a residual."""
