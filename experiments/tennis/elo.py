@@ -23,12 +23,13 @@ class Setting(NamedTuple):
     shape: float
 
 
-SETTINGS = [
-    *(Setting(step, 1.0, 0.0) for step in (16.0, 20.0, 24.0, 28.0, 32.0, 40.0)),
-    *(
-        Setting(*numbers)
-        for numbers in product((100.0, 150.0, 200.0, 250.0, 300.0), (5.0, 20.0), (0.3, 0.4, 0.5))
-    ),
+#: Elo as it is published, and with steps that shrink with the number of matches played.
+PLAIN = [Setting(step, 1.0, 0.0) for step in (16.0, 24.0, 32.0, 40.0, 48.0, 56.0, 64.0)]
+SHRINKING = [
+    Setting(*numbers)
+    for numbers in product(
+        (100.0, 150.0, 200.0, 250.0, 300.0, 400.0), (5.0, 20.0, 40.0), (0.3, 0.4, 0.5)
+    )
 ]
 
 
@@ -64,8 +65,9 @@ def log_losses(matches: Pairs, setting: Setting, periods: np.ndarray) -> np.ndar
     return -np.log(expit(_differences(*ends, periods, scaled, matches.n_objects)))
 
 
-def tuned(matches: Pairs, chosen: np.ndarray, periods: np.ndarray) -> tuple[Setting, float]:
-    """The setting with the least log-loss over the chosen matches, and that log-loss."""
-    losses = [float(log_losses(matches, setting, periods)[chosen].mean()) for setting in SETTINGS]
-    best = int(np.argmin(losses))
-    return SETTINGS[best], losses[best]
+def tuned(
+    matches: Pairs, chosen: np.ndarray, periods: np.ndarray, settings: list[Setting]
+) -> Setting:
+    """The setting with the least log-loss over the chosen matches."""
+    losses = [float(log_losses(matches, setting, periods)[chosen].mean()) for setting in settings]
+    return settings[int(np.argmin(losses))]

@@ -13,9 +13,10 @@ from pairity import PairLogistic, Pairs
 from pairity.kernels import Drift, Identity, Kernel
 from pairity.model_selection import walk_forward
 
-#: First day that is foretold, first day of the last training year, and days of a period there.
-START, TUNING, QUARTER, WEEK = "2011-08-28", "2010-08-28", 91.0, 7.0
-YEAR = 365.25
+#: First day that is foretold, first day of the last training half-year; days of periods.
+START, TUNING, MONTH, WEEK, YEAR = "2011-08-28", "2011-02-28", 28.0, 7.0, 365.25
+#: Violation of a probability that is left: a hundredth, of single matches.
+TOLERANCE = 0.01
 
 
 class Candidate(NamedTuple):
@@ -27,22 +28,20 @@ class Candidate(NamedTuple):
 
     @property
     def model(self) -> PairLogistic:
-        return PairLogistic("antisymmetric", kernel=Identity() * self.time, C=self.strength)
+        kernel = Identity() * self.time
+        return PairLogistic("antisymmetric", kernel=kernel, C=self.strength, tol=TOLERANCE)
 
 
 CANDIDATES = [
-    *(
-        Candidate(f"Wiener, {years:g} years, C {c:g}", Drift(years * YEAR, "wiener"), c)
-        for years, c in ((10.0, 2.0), (5.0, 2.0), (5.0, 1.0), (2.5, 1.0), (2.5, 0.5))
-    ),
-    *(
-        Candidate(
-            f"Wiener, {years:g} years, and 0.3 exponential, 60 days, C {c:g}",
-            Drift(years * YEAR, "wiener") + 0.3 * Drift(60.0),
-            c,
-        )
-        for years, c in ((5.0, 1.0),)
-    ),
+    Candidate(f"{kind}, {years:g} years, C {c:g}", Drift(years * YEAR, kind), c)
+    for kind, years, c in (
+        ("wiener", 10.0, 2.0),
+        ("wiener", 5.0, 2.0),
+        ("wiener", 5.0, 1.0),
+        ("exponential", 20.0, 4.0),
+        ("exponential", 20.0, 2.0),
+        ("exponential", 10.0, 2.0),
+    )
 ]
 
 
@@ -57,12 +56,12 @@ def weeks(matches: Pairs) -> np.ndarray:
 
 
 def tuned(matches: Pairs) -> tuple[Candidate, list[dict[str, Any]]]:
-    """The candidate with the least log-loss over the last training year, foretold by quarters."""
+    """The candidate with the least log-loss over the last training months."""
     past = matches[matches.time < days(START)]
     wins, table = np.ones(len(past)), []
     for candidate in CANDIDATES:
         start = time.process_time()
-        walked = walk_forward(candidate.model, past, wins, start=TUNING, every=QUARTER)
+        walked = walk_forward(candidate.model, past, wins, start=TUNING, every=MONTH)
         seconds = time.process_time() - start
         table.append({"model": candidate.name, **walked.scores(), "seconds": seconds})
         print(table[-1], flush=True)
@@ -87,20 +86,27 @@ def run(matches: Pairs) -> dict[str, Any]:
     }
     tested = np.sort(walked.rows)
     validated = (matches.time >= days(TUNING)) & (matches.time < days(START))
-    ratings = [_rated(matches, validated, tested, weeks(matches), "by weeks")]
-    ratings.append(_rated(matches, validated, tested, np.arange(len(matches)), "match by match"))
+    ratings = [
+        {"periods": name, **_rated(matches, validated, tested, periods, settings)}
+        for name, periods in (("week", weeks(matches)), ("match", np.arange(len(matches))))
+        for settings in (elo.PLAIN, elo.SHRINKING)
+    ]
     return {"candidates": candidates, "drift": ours, "ratings": ratings, "matches": len(tested)}
 
 
 def _rated(
-    matches: Pairs, validated: np.ndarray, tested: np.ndarray, periods: np.ndarray, name: str
+    matches: Pairs,
+    validated: np.ndarray,
+    tested: np.ndarray,
+    periods: np.ndarray,
+    settings: list[elo.Setting],
 ) -> dict[str, Any]:
-    setting, _ = elo.tuned(matches, validated, periods)
+    """An Elo tuned on the training years; its ratings change at the end of each period."""
+    setting = elo.tuned(matches, validated, periods, settings)
     losses = elo.log_losses(matches, setting, periods)[tested]
     ahead = np.exp(-losses)
     accuracy = float(np.mean((ahead > 0.5) + 0.5 * (ahead == 0.5)))
-    about = {"model": f"Elo, {name}", "setting": list(setting)}
-    return {**about, "log_loss": float(losses.mean()), "accuracy": accuracy}
+    return {**setting._asdict(), "log_loss": float(losses.mean()), "accuracy": accuracy}
 
 
 def _say(period: int, model: PairLogistic) -> None:

@@ -112,7 +112,7 @@ def as_times(values: Any, name: str, length: int) -> NDArray[np.float64]:
         try:
             array = array.astype("datetime64[us]")
         except (TypeError, ValueError):
-            if array.dtype.kind == "U":
+            if any(isinstance(value, str) for value in array.flat):
                 raise ValueError(
                     f"got {name} with text such as {str(array.flat[0])!r}; expected numbers, dates, or"
                     " text such as 2024-01-31: pandas.to_datetime reads other forms."
