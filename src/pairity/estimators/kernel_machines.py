@@ -12,7 +12,6 @@ from pairity.estimators.machine import (
     TwoProbabilities,
 )
 from pairity.estimators.uncertainty import WithPosterior
-from pairity.estimators.updates import Updatable
 from pairity.runtime.validation import check_not_negative
 from pairity.solvers.choices import SMOOTH, Solver
 
@@ -68,6 +67,11 @@ class PairSVC(PairClassifier, PenalisedMachine):
         "low_rank").
     class_weight : dict, "balanced" or None
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
+    positive : object
+        Label that says that the first object is ahead (antisymmetric), or that the two are alike.
+        Rankings, effects, judges and reports follow it, and ask for it where labels of an
+        antisymmetric model do not speak for themselves (texts, or numbers such as 1 and 2).  The
+        fit is the same: ``classes_`` stay sorted, and decisions above 0 are for ``classes_[1]``.
     tie_label : object
         Label predicted where the decision is exactly 0.  By default 0 for labels -v and +v, the
         mean of two other numbers, and "tie" for text.
@@ -198,7 +202,7 @@ class PairSVR(PairRegressor, PenalisedMachine):
 
 
 @dataclass(eq=False, repr=False)
-class PairLogistic(Updatable, WithPosterior, TwoProbabilities, PairClassifier, PenalisedMachine):
+class PairLogistic(WithPosterior, TwoProbabilities, PairClassifier, PenalisedMachine):
     """Kernel logistic regression of pairs: probabilities that obey the swap law exactly.
 
     Minimises ``1/2 |f|^2 + C sum_I log(1 + exp(-y (f + bias)))`` over the full training set I, or
@@ -239,6 +243,8 @@ class PairLogistic(Updatable, WithPosterior, TwoProbabilities, PairClassifier, P
         Newton steps allowed; -1 for 200.
     class_weight : dict, "balanced" or None
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
+    positive : object
+        Label that says that the first object is ahead, as in :class:`PairSVC`.
     tie_label : object
         Label predicted where the decision is exactly 0, as in :class:`~pairity.PairSVC`.
     n_symmetric, n_antisymmetric, decay, warm_start, callback, verbose

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairRegressor
 from pairity.estimators.uncertainty import WithPosterior
-from pairity.estimators.updates import Updatable
 from pairity.losses.loss import Squared
 from pairity.losses.piecewise import LossRecipe
 from pairity.runtime.validation import check_strength
@@ -23,7 +22,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class PairRidge(Updatable, WithPosterior, PairRegressor):
+class PairRidge(WithPosterior, PairRegressor):
     """Kernel ridge regression of pairs, exactly symmetric or antisymmetric under a swap.
 
     Minimises ``1/2 |f|^2 + 1/(2 alpha) sum_I (y - f)^2`` over the full training set I: the linear

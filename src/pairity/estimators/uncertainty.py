@@ -1,4 +1,4 @@
-"""``decision_std`` and ``predict_interval``: how sure machines with a posterior are."""
+"""What machines with a posterior can do: say how sure they are, and learn more pairs."""
 
 from __future__ import annotations
 
@@ -38,6 +38,28 @@ class WithPosterior:
         own = own and isinstance(machine._model, PairModel)
         if own and np.array_equal(loss.weights, strength * data.weights):  # type: ignore[attr-defined]
             self.observed_ = observations_of(machine, data)
+        return self
+
+    def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to all pairs that were seen before and to new ones, from the last solution on.
+
+        The result is that of a fit to all of them, to the tolerance, and has its certificate; dual
+        variables of new pairs start from 0, where the last model is.  Rows are counted from the first
+        pair ever seen.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            New pairs, of the columns that the model was fitted to.
+        y : array-like of shape (n,)
+            Their labels or targets.
+        sample_weight : array-like of shape (n,), optional
+            Factors on their loss.
+        """
+        from pairity.estimators.updates import updated  # few models are
+
+        check_is_fitted(self)
+        updated(self, X, y, sample_weight)
         return self
 
     def _forget(self) -> None:

@@ -75,9 +75,9 @@ def operator_within(
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
     if not (fits and _goes_through_objects(operator, left, right)):
-        from pairity.operators.tiles import Tiles, exponentials
+        from pairity.operators.tiles import Tiles, terms_of
 
-        terms = exponentials(kernel, left, left if right is None else right)
+        terms = terms_of(kernel, left, left if right is None else right)
         if terms is not None:
             return Tiles(kernel, left, terms, right)
     if fits:

@@ -55,6 +55,10 @@ class Tables:
         pairs = self.pairs if rows == slice(None) else self.pairs[rows]
         return _group_features(symbol, pairs.swap() if letter else pairs)
 
+    def is_unknown(self, block: Block) -> bool:
+        """Whether a symbol of a block has no explicit features."""
+        return any(self.of(symbol, 0, slice(0, 1)) is None for symbol in block.symbols)
+
     def products(self, symbols: tuple[Symbol, ...], word: Word, rows: slice = slice(None)) -> Any:
         """``T_u``: products of the features that a word names; None for no symbols."""
         total: Any = None
@@ -125,9 +129,9 @@ def _judged(kernel: Kernel, one: Pairs) -> tuple[Block, ...]:
         return ()
     dense = 0
     for block in form:
-        widths = [tables[0].of(symbol, 0, slice(None)) for symbol in block.symbols]
-        if any(features is None for features in widths):
+        if tables[0].is_unknown(block):
             return ()
+        widths = [tables[0].of(symbol, 0, slice(None)) for symbol in block.symbols]
         sparse = [at for at, features in enumerate(widths) if sp.issparse(features)]
         if len(sparse) > 1 or (sparse and block.n_objects > 1):
             return ()

@@ -1,8 +1,9 @@
-"""Kernels that are sums of ``exp(-|u_i - v_j|^2)``: every entry from rows of pairs, by tiles.
+"""Sums of ``exp(-|u_i - v_j|^2)`` and of ``<z_i, z_j>``: every entry from rows of pairs, by tiles.
 
 A monomial of Gaussian kernels, of objects and of group features, is one exponential of a distance
-between rows that hold all that it compares.  Nothing is held between objects, so that pairs of
-objects that appear once cost no more than others, and neither do many group features.
+between rows that hold all that it compares; monomials that have few explicit features
+(:mod:`pairity.operators.words`) are together one inner product.  Nothing is held between objects, so
+that pairs of objects that appear once cost no more than others, and neither do many group features.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from pairity.operators._tile_loops import (
     add_twins_double,
     add_twins_single,
 )
+from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.operators.group_features import group_table
 from pairity.operators.operator import KernelOperator, Rows
+from pairity.operators.words import form_of
 from pairity.pairs.arrays import Matrix, Places, Vector, as_dense, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import run_in_ranges
@@ -34,36 +37,19 @@ from pairity.runtime.resources import run_in_ranges
 _TILE_ROWS, _TILE_COLUMNS = 256, 256
 #: Rows of a square of a symmetric product at least, and squares along a side at most.
 _SQUARE_ROWS, _MOST_SQUARES = 512, 64
-#: More exponentials than this for an entry are better gathered.
-_MOST_TERMS = 8
+#: More exponentials, or explicit features, than these for an entry are better gathered.
+_MOST_EXPONENTIALS, _MOST_FEATURES = 12, 200
 
 _Table: TypeAlias = NDArray[Any]
 #: Rows of both sides of each term, and of both halves of a pair of terms.
 _Sides: TypeAlias = list[list[tuple[_Table, _Table]]]
 
 
-class _Exponential:
-    """``weight exp(-|u_i - v_j|^2)``, as ``sign exp(<left_i, right_j>)`` of longer rows.
+class _Term:
+    """Part of a kernel, from matrix products of rows of both sides."""
 
-    With ``left = [2u, log |weight| - |u|^2, -1]`` and ``right = [v, 1, |v|^2]`` one matrix product
-    gives all exponents.
-    """
-
-    def __init__(self, weight: float, left: Matrix, right: Matrix) -> None:
-        of_left, of_right = (np.einsum("ij,ij->i", side, side) for side in (left, right))
-        offset, ones = np.log(abs(weight)) - of_left, np.ones
-        self.signs = [1.0 if weight > 0.0 else -1.0]
-        self._keep(
-            [
-                (
-                    np.column_stack([2.0 * left, offset, -ones(len(left))]),
-                    np.column_stack([right, ones(len(right)), of_right]),
-                )
-            ]
-        )
-
-    def _keep(self, sides: list[tuple[_Table, _Table]]) -> None:
-        self._sides: dict[Any, list[tuple[_Table, _Table]]] = {np.dtype(np.float64): sides}
+    def __init__(self, *sides: tuple[_Table, _Table]) -> None:
+        self._sides: dict[Any, list[tuple[_Table, _Table]]] = {np.dtype(np.float64): [*sides]}
 
     def in_precision(self, dtype: Any) -> list[tuple[_Table, _Table]]:
         """Rows of both sides."""
@@ -81,6 +67,37 @@ class _Exponential:
 
     def add(self, total: _Table, products: list[_Table]) -> None:
         """Add the entries of a tile, from the matrix products of its rows."""
+        raise NotImplementedError
+
+
+class _InnerProduct(_Term):
+    """``<z_i, z_j>``."""
+
+    def add(self, total: _Table, products: list[_Table]) -> None:
+        """The product is what is added."""
+        total += products[0]
+
+
+class _Exponential(_Term):
+    """``weight exp(-|u_i - v_j|^2)``, as ``sign exp(<left_i, right_j>)`` of longer rows.
+
+    With ``left = [2u, log |weight| - |u|^2, -1]`` and ``right = [v, 1, |v|^2]`` one matrix product
+    gives all exponents.
+    """
+
+    def __init__(self, weight: float, left: Matrix, right: Matrix) -> None:
+        of_left, of_right = (np.einsum("ij,ij->i", side, side) for side in (left, right))
+        offset, ones = np.log(abs(weight)) - of_left, np.ones
+        self.signs = [1.0 if weight > 0.0 else -1.0]
+        super().__init__(
+            (
+                np.column_stack([2.0 * left, offset, -ones(len(left))]),
+                np.column_stack([right, ones(len(right)), of_right]),
+            )
+        )
+
+    def add(self, total: _Table, products: list[_Table]) -> None:
+        """The exponential of the product."""
         add = add_double if total.dtype == np.float64 else add_single
         add(total, *products, *self.signs)
 
@@ -98,7 +115,7 @@ class _Exponential:
         return _Twins(self, other, left, right, half)
 
 
-class _Twins(_Exponential):
+class _Twins(_Term):
     """``+- exp(<a, c> + <b, d>) +- exp(<a, d> + <b, c>)`` with rows (a, b) and (c, d).
 
     The exponents are ``p + q`` and ``p - q`` with ``p = <a + b, c + d> / 2`` and
@@ -112,7 +129,7 @@ class _Twins(_Exponential):
         a, b, rest = left[:, :half], left[:, half : 2 * half], left[:, 2 * half :]
         c, d, others = right[:, :half], right[:, half : 2 * half], right[:, 2 * half :]
         sums = np.hstack([a + b, rest]), np.hstack([0.5 * (c + d), others])
-        self._keep([sums, (a - b, 0.5 * (c - d))])
+        super().__init__(sums, (a - b, 0.5 * (c - d)))
 
     def add(self, total: _Table, products: list[_Table]) -> None:
         """Add the entries of both terms, from p and q."""
@@ -139,7 +156,7 @@ class Tiles(KernelOperator):
     has_rough_products = True
 
     def __init__(
-        self, kernel: Kernel, left: Pairs, terms: list[_Exponential], right: Pairs | None = None
+        self, kernel: Kernel, left: Pairs, terms: list[_Term], right: Pairs | None = None
     ) -> None:
         super().__init__(kernel, left, right)
         self._terms = terms
@@ -257,26 +274,46 @@ class Tiles(KernelOperator):
                     add_to_columns(by_columns[across], tile, weights[band])
 
 
-def exponentials(kernel: Kernel, left: Pairs, right: Pairs) -> list[_Exponential] | None:
-    """The kernel as a sum of few exponentials; None where it is none."""
-    terms = expand(kernel, left.n_symmetric, left.n_antisymmetric).terms
-    if not 0 < len(terms) <= _MOST_TERMS or sp.issparse(left.objects):
+def terms_of(kernel: Kernel, left: Pairs, right: Pairs) -> list[_Term] | None:
+    """The kernel as a sum of few terms; None where it is none."""
+    if sp.issparse(left.objects):
         return None
-    sums = []
-    for monomial, weight in terms.items():
+    exponentials: list[_Exponential] = []
+    others: dict[Monomial, float] = {}
+    for monomial, weight in expand(kernel, left.n_symmetric, left.n_antisymmetric).terms.items():
         tables = _compared(monomial, left, right)
         if tables is None:
+            others[monomial] = weight
+        elif len(exponentials) == _MOST_EXPONENTIALS:
             return None
-        sums.append(_Exponential(weight, *tables))
-    return _paired(sums)
+        else:
+            exponentials.append(_Exponential(weight, *tables))
+    rest = _inner_product(others, left, right) if others else None
+    if not exponentials or (others and rest is None):
+        return None
+    return _paired(exponentials) + ([] if rest is None else [rest])
 
 
-def _paired(sums: list[_Exponential]) -> list[_Exponential]:
+def _inner_product(terms: dict[Monomial, float], left: Pairs, right: Pairs) -> _InnerProduct | None:
+    """Monomials by their explicit features; None where these are sparse or many, or none."""
+    form = form_of(terms)
+    one = tables_of(form, (left[:1],)) if form else None
+    if not one or any(one[0].is_unknown(block) for block in form):
+        return None
+    features = ExplicitFeatures(form, one[0])
+    if features.is_sparse or features.n_columns > _MOST_FEATURES:
+        return None
+    known: Any = tables_of(form, (left, right))
+    rows, columns = (ExplicitFeatures(form, side).rows for side in known)
+    return _InnerProduct((rows, columns))
+
+
+def _paired(sums: list[_Exponential]) -> list[_Term]:
     """The terms, twins as one."""
-    found: list[_Exponential] = []
+    found: list[_Term] = []
     for term in sums:
         for place, other in enumerate(found):
-            both = None if isinstance(other, _Twins) else other.with_twin(term)
+            both = other.with_twin(term) if isinstance(other, _Exponential) else None
             if both is not None:
                 found[place] = both
                 break

@@ -13,6 +13,7 @@ are ``(x_a - x_b) / sqrt(2)``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import permutations
@@ -95,7 +96,11 @@ class Block:
 @lru_cache(maxsize=256)
 def feature_form(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> tuple[Block, ...]:
     """Blocks of a kernel whose symbols may have explicit features; none where some cannot."""
-    terms = expand(kernel, n_symmetric, n_antisymmetric).terms
+    return form_of(expand(kernel, n_symmetric, n_antisymmetric).terms)
+
+
+def form_of(terms: Mapping[Monomial, float]) -> tuple[Block, ...]:
+    """Blocks of a sum of monomials; none where some symbols cannot have explicit features."""
     if len(terms) > _MOST_MONOMIALS:
         return ()
     sums: dict[tuple[Symbol, ...], dict[tuple[Word, Word], float]] = {}

@@ -196,10 +196,10 @@ def rank(**given: Any) -> None:
 )
 @options.choice(
     "--strategy",
-    ["scores", "top", "decisions", "uncertainty"],
-    "What to learn most about: all scores, those of the leaders, the decisions about the pool;"
-    " or the pairs whose outcome is least certain.",
-    default="scores",
+    ["order", "top", "scores", "decisions", "labels", "uncertainty"],
+    "What to learn most about: who is ahead of whom, who leads, all scores, decisions about the pool"
+    " or their signs; or the pairs whose outcome is least certain. For symmetric models, labels.",
+    default="order",
     show_default=True,
 )
 @options.option("--top", "Leaders that --strategy top is about; 10.", type=click.IntRange(1))

@@ -102,9 +102,7 @@ def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[s
 
 
 def _meaning(given: Asked) -> dict[str, str]:
-    names = label_names(given.model, given.recipe)
-    names = getattr(given.model, "classes_", None) if names is None else names
-    return meaning_of(machine_of(given.model), names)
+    return meaning_of(given.model, label_names(given.model, given.recipe))
 
 
 def _certainty(ranking: Ranking) -> dict[str, Any]:
