@@ -129,6 +129,7 @@ def training_columns(settings: Settings) -> Columns:
         settings.label,
         symmetric=settings.symmetric_feature,
         antisymmetric=settings.antisymmetric_feature,
+        time=settings.time,
     )
 
 
