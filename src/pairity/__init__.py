@@ -87,6 +87,7 @@ _MODULES = (
     "io",
     "kernels",
     "losses",
+    "matching",
     "model_selection",
     "operators",
     "pairs",

@@ -78,12 +78,21 @@ class PairSVC(PairClassifier, PenalisedMachine):
         "low_rank").
     class_weight : dict, "balanced" or None
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
+    positive : object
+        Label that says that the first object is ahead (antisymmetric), or that the two are alike.
+        Rankings, effects, judges and reports follow it, and ask for it where labels of an
+        antisymmetric model do not speak for themselves (texts, or numbers such as 1 and 2).  The
+        fit is the same: ``classes_`` stay sorted, and decisions above 0 are for ``classes_[1]``.
     tie_label : object
         Label predicted where the decision is exactly 0.  By default 0 for labels -v and +v, the
         mean of two other numbers, and "tie" for text.
     n_symmetric, n_antisymmetric : int
         Numbers of group feature columns, when plain rows ``[x_a | x_ab | x~_ab | x_b]`` are
         given instead of :class:`~pairity.Pairs`.
+    decay : float, optional
+        Half-life of observations, in the unit of the times of the pairs: a pair counts half as much
+        as one that is so much later.  The simple alternative to a kernel of time
+        (:class:`~pairity.kernels.Drift`).
     warm_start : bool
         Start from the last solution when :meth:`fit` is called again with as many rows ("low_rank"
         starts anew).
@@ -194,7 +203,7 @@ class PairSVR(PairRegressor, PenalisedMachine):
     tol : float
         Largest violation of the KKT conditions allowed, in units of the targets; of "low_rank"
         the largest duality gap, relative to the objective.
-    n_symmetric, n_antisymmetric, warm_start, callback, verbose
+    n_symmetric, n_antisymmetric, decay, warm_start, callback, verbose
         As in :class:`~pairity.PairSVC`.
 
     Attributes
@@ -269,9 +278,11 @@ class PairLogistic(WithPosterior, TwoProbabilities, PairClassifier, PenalisedMac
         Newton steps allowed; -1 for 200.
     class_weight : dict, "balanced" or None
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
+    positive : object
+        Label that says that the first object is ahead, as in :class:`PairSVC`.
     tie_label : object
         Label predicted where the decision is exactly 0, as in :class:`~pairity.PairSVC`.
-    n_symmetric, n_antisymmetric, warm_start, callback, verbose
+    n_symmetric, n_antisymmetric, decay, warm_start, callback, verbose
         As in :class:`~pairity.PairSVC`; steps are those of Newton's method.
 
     Attributes

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pairity.estimators.unwrap import layers, limit_of, machine_of
+from pairity.estimators.unwrap import ahead, layers, limit_of, machine_of
 from pairity.inspection.certainty import certainty_of
 from pairity.inspection.fitted_function import (
     is_pairs_with_targets,
@@ -24,12 +24,14 @@ from pairity.inspection.hodge import (
 from pairity.inspection.ranking import SCORES, Ranking, mean_margins, ranks_of, win_shares
 from pairity.inspection.score_covariance import (
     Refits,
-    analytic_covariance,
+    Spread,
+    analytic_spread,
     comparable,
     refitted,
     slope_of,
     unit_codes,
 )
+from pairity.inspection.trajectories import all_pairs, training_objects
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, megabytes_of
@@ -41,8 +43,9 @@ _PER_PAIR = 14.0
 
 def rank_objects(
     model: Any,
-    objects: Any,
+    objects: Any = None,
     *,
+    at: Any = None,
     ids: ArrayLike | None = None,
     method: str = "least_squares",
     intervals: str | None = None,
@@ -60,11 +63,13 @@ def rank_objects(
     ----------
     model : fitted model
         Anything with ``decision_function`` (margins), ``predict_proba`` (log-odds of the last
-        class) or ``predict`` (a regressor's margins) on :class:`~pairity.Pairs`; above 0 where the
-        first object is ahead.
-    objects : array-like of shape (m, n1), or Pairs
+        class) or ``predict`` (a regressor's margins) on :class:`~pairity.Pairs`.  The first object
+        is ahead where the label is ``positive``, or ``classes_[1]`` without one.
+    objects : array-like of shape (m, n1), or Pairs, optional
         Objects, all pairs of which are compared; or the pairs to compare, with the group features
-        that the model needs.
+        that the model needs.  By default the objects of the training pairs.
+    at : float or date, optional
+        When they are compared, for a model with a kernel of time.
     ids : sequence of length m, optional
         Names for the table; those of the pairs, or row numbers, by default.
     method : {"least_squares", "mean", "wins"}
@@ -103,17 +108,22 @@ def rank_objects(
     [4, 1, 3, 2]
     """
     _check_options(method, intervals, n_resamples, level, n_cycles)
+    if objects is None:
+        objects = _trained_with(model)
     _refuse_too_many(model, objects)
     names = objects.ids if ids is None and isinstance(objects, Pairs) else ids
     pairs = _compared(model, objects)
+    if at is not None:
+        pairs = pairs.at(at)
     flow = model_flow(model, pairs)
-    ranking = replace(_ranking(flow, names, method, n_cycles), meaning=_meaning(model))
+    meaning = f"{ahead(model)}: the first object is ahead"
+    ranking = replace(_ranking(flow, names, method, n_cycles), meaning=meaning)
     if intervals is None:
         return ranking
     if intervals == "analytic":
         decisions = margins(model, pairs, Parity.ODD)
-        covariance = analytic_covariance(model, pairs, flow, decisions, method, by)
-        return _with_certainty(ranking, covariance, level, None, random_state, intervals)
+        spread = analytic_spread(model, pairs, flow, decisions, method, by)
+        return _with_certainty(ranking, spread, level, None, random_state, intervals)
     if training is None or not is_pairs_with_targets(training):
         raise ValueError(
             "got intervals without training; expected training=(pairs, y), what the model was"
@@ -135,10 +145,10 @@ def rank_objects(
     return _with_refits(ranking, refits, level, random_state)
 
 
-def _meaning(model: Any) -> str:
-    classes = getattr(model, "classes_", None)
-    what = "values above 0" if classes is None else f"label {classes[-1]}"
-    return f"{what}: the first object is ahead"
+def _trained_with(model: Any) -> Pairs:
+    """All pairs of the objects that a model was trained with."""
+    known = training_objects(model)
+    return all_pairs(known, np.arange(known.n_objects))
 
 
 def _compared(model: Any, objects: Any) -> Pairs:
@@ -231,7 +241,7 @@ def _ranking(
 
 def _with_certainty(
     ranking: Ranking,
-    covariance: Any,
+    spread: Spread,
     level: float,
     degrees: int | None,
     random_state: Any,
@@ -239,9 +249,10 @@ def _with_certainty(
 ) -> Ranking:
     certainty = certainty_of(
         ranking.scores,
-        covariance,
+        spread.covariance,
         ranking.components,
         level,
+        shape=spread.shape,
         degrees=degrees,
         random_state=random_state,
         source=source,
@@ -250,8 +261,8 @@ def _with_certainty(
 
 
 def _with_refits(ranking: Ranking, refits: Refits, level: float, random_state: Any) -> Ranking:
-    spread, degrees = refits.covariance(), refits.degrees
-    return _with_certainty(ranking, spread, level, degrees, random_state, refits.source)
+    spread = Spread(refits.covariance())
+    return _with_certainty(ranking, spread, level, refits.degrees, random_state, refits.source)
 
 
 def _refuse_too_many(model: Any, objects: Any) -> None:

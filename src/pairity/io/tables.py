@@ -41,8 +41,11 @@ def kind_of(path: Path) -> str:
     )
 
 
-def read_table(path: Path, texts: Collection[str] = ()) -> Any:
-    """Read a file into a pandas table; columns named in ``texts`` (ids) are read as they stand."""
+def read_table(path: Path, texts: Collection[str] | None = ()) -> Any:
+    """Read a file into a pandas table; columns named in ``texts`` (ids) are read as they stand.
+
+    None stands for all columns.
+    """
     kind = kind_of(path)
     separator = _SEPARATORS.get(kind)
     table = _read_parquet(path) if separator is None else _read_text(path, separator, texts)
@@ -64,11 +67,12 @@ def _read_parquet(path: Path) -> Any:
         ) from None
 
 
-def _read_text(path: Path, separator: str, texts: Collection[str]) -> Any:
+def _read_text(path: Path, separator: str, texts: Collection[str] | None) -> Any:
     common: dict[str, Any] = {"sep": separator, "encoding": "utf-8-sig"}
     try:
         names = pd.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **common)
         columns = names.iloc[0].tolist()
+        as_they_stand = columns if texts is None else texts
         refuse_repeated(
             columns,
             "got {count} columns named {value!r} in {source}; expected each name once: rename them.",
@@ -79,9 +83,9 @@ def _read_text(path: Path, separator: str, texts: Collection[str]) -> Any:
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
             return pd.read_csv(
                 path,
-                dtype={name: str for name in columns if name in texts},
+                dtype={name: str for name in columns if name in as_they_stand},
                 keep_default_na=False,
-                na_values={name: [""] if name in texts else _MISSING for name in columns},
+                na_values={name: [""] if name in as_they_stand else _MISSING for name in columns},
                 index_col=False,
                 low_memory=False,
                 **_EXACT,

@@ -50,7 +50,7 @@ class PairSVCCV(ClassifierSearch):
         most of the time).  None tries all of them.
     tol : float
         KKT violation of the fit that is kept.
-    class_weight, tie_label, n_symmetric, n_antisymmetric, memory_limit, verbose
+    positive, class_weight, tie_label, n_symmetric, n_antisymmetric, memory_limit, verbose
         As in :class:`~pairity.PairSVC`.
     time_limit : float, optional
         Seconds, looked at between steps: the best of what was tried until then is kept.

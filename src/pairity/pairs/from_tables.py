@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
-from pairity.runtime.validation import as_feature_table, refuse_lossy
+from pairity.runtime.validation import as_feature_table, as_times, refuse_lossy
 
 
 def split_rows(
@@ -114,11 +114,29 @@ def numbers_of(
     return block
 
 
-def feature_block(frame: Any, names: list[str]) -> Matrix:
-    """The same of columns that lose nothing: no dates, no imaginary parts."""
+def feature_block(frame: Any, names: list[str], encoding: Any = None) -> Matrix:
+    """The same of columns that lose nothing (no dates, no imaginary parts), or that are encoded."""
+    if encoding is not None:
+        return np.asarray(encoding.apply(frame))
     for name in names:
         refuse_lossy(column_of(frame, name), f"column {name!r}")
     return numbers_of(frame, names)
+
+
+def times_in(frame: Any, name: str, source: str = "") -> NDArray[np.float64]:
+    """Times in a column, none of them missing: numbers as they are, dates as days since 1970."""
+    column = column_of(frame, name, source)
+    n_missing = int(column.isna().sum())
+    place = f"column {name!r}{f' of {source}' if source else ''}"
+    if n_missing:
+        raise DataError(
+            f"got {n_missing} missing time(s) in {place}; expected one in every row: fill or drop"
+            " those rows."
+        )
+    try:
+        return as_times(column.to_numpy(), place, len(column))
+    except ValueError as error:
+        raise DataError(str(error)) from None
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[Any]:
@@ -174,7 +192,7 @@ def locate(
 
 
 def object_table(
-    objects: Any, id_column: str | None, features: Sequence[str] | None
+    objects: Any, id_column: str | None, features: Sequence[str] | None, encoding: Any = None
 ) -> tuple[Matrix, NDArray[Any]]:
     """Features and ids of an object table; ids are unique and present."""
     if not hasattr(objects, "columns"):
@@ -195,7 +213,7 @@ def object_table(
     )
     if features is None:
         warn_of_ids_among(objects, names, "pass id={name!r}, or features=[...] without it")
-    return feature_block(objects, names), ids
+    return feature_block(objects, names, encoding), ids
 
 
 #: Names of columns that hold ids, whatever is around them.

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from pairity.exceptions import DoubledRowsWarning, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import as_dense, distinct_rows
@@ -19,12 +18,15 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.runtime.validation import (
     check_not_negative,
-    distinct_labels,
     plain_numbers,
-    plain_repr,
     refuse_extreme_weights,
-    refuse_large_targets,
     refuse_lossy,
+)
+from pairity.training.labels import (
+    BinaryLabels,
+    one_per_pair,
+    read_labels,
+    read_targets,
 )
 from pairity.training.surroundings import warn_of_halves, warn_of_surroundings
 
@@ -54,12 +56,14 @@ def read(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingD
     """Training data of an estimator: pairs or wide rows, labels or numbers, weights.
 
     The estimator says by its parameters how they are to be read: ``symmetry``, ``n_symmetric``,
-    ``n_antisymmetric``, and of a classifier ``class_weight`` and ``unlabelled``, where it has them.
-    It remembers the columns and, of a classifier, ``classes_``.
+    ``n_antisymmetric``, ``decay``, and of a classifier ``positive``, ``class_weight`` and
+    ``unlabelled``, where it has them.  It remembers the columns and, of a classifier, ``classes_``.
     """
     parity = SYMMETRIES[estimator.symmetry]
     pairs = read_pairs(estimator, X, reset=True)
     weights = read_weights(sample_weight, len(pairs))
+    if getattr(estimator, "decay", None) is not None:
+        weights = weights * half_life_weights(pairs.clock[:, 0], estimator.decay)
     if is_classifier(estimator):
         return _read_labelled(estimator, pairs, y, weights, parity)
     targets = read_targets(y, len(pairs))
@@ -77,7 +81,7 @@ def _read_labelled(
         unlabelled = _read_unlabelled(values, estimator.unlabelled)
         y = values[~unlabelled]
     known = np.ones(len(pairs), dtype=np.bool_) if unlabelled is None else ~unlabelled
-    labels = read_labels(y, int(np.count_nonzero(known)), parity)
+    labels = read_labels(y, int(np.count_nonzero(known)), parity, estimator.positive)
     if unlabelled is not None and estimator.unlabelled == 0 and set(y.tolist()) == {1}:
         warnings.warn(
             f"got the labels 0 ({int(unlabelled.sum())} rows) and 1; 0 is taken as 'no label' here:"
@@ -185,6 +189,11 @@ def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
     return weights
 
 
+def half_life_weights(times: Vector, half_life: float) -> Vector:
+    """1 for the latest time, 1/2 for one half-life before it, and so on."""
+    return np.exp2((times - times.max(initial=-np.inf)) / half_life)
+
+
 def class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None) -> Vector:
     """Factor on the weight of each row by its class; equal ones in the antisymmetric case."""
     if class_weight is None or (parity is Parity.ODD and class_weight == "balanced"):
@@ -237,8 +246,9 @@ def _warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:
 
 
 def _keys(pairs: Pairs, targets: Vector) -> Vector:
+    times = [] if pairs.time is None else [pairs.time]
     return np.column_stack(
-        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric]
+        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric, *times]
     ).astype(np.float64)
 
 
@@ -290,90 +300,3 @@ def _is_unlabelled(values: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
         isinstance(v, bool) == isinstance(marker, bool) and v == marker for v in values.tolist()
     )
     return np.fromiter(same, dtype=np.bool_, count=len(values))
-
-
-# Labels and numbers, one per pair ---------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class BinaryLabels:
-    """Two labels as the user writes them, and the signs of the rows: ``classes[1]`` is +1."""
-
-    classes: NDArray[Any]
-    signs: Vector
-
-
-def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
-    """Signs of labels of any two values; one value alone only where a swap gives the other."""
-    labels = finite_per_pair(y, n_pairs, "label")
-    classes = distinct_labels(labels, "y")
-    if len(classes) > 2:
-        check_classification_targets(labels)
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is"
-            f" {type_of_target(labels)}: got {len(classes)} labels {classes[:5].tolist()}; expected"
-            " two. Draws are for PairDrawClassifier, or leave those pairs out."
-        )
-    if len(classes) == 1:
-        classes = _complete_classes(classes[0], parity)
-    return BinaryLabels(classes, np.where(labels == classes[1], 1.0, -1.0))
-
-
-def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
-    """Both labels from one: in the antisymmetric case a swap shows the other sign."""
-    if parity is not Parity.ODD:
-        raise ValueError(
-            f"got one class only, {plain_repr(label)}; expected pairs of two classes: the classifier"
-            " can't train when only one class is present."
-        )
-    if isinstance(label, bool | np.bool_):
-        return np.array([False, True])
-    if isinstance(label, int | float | np.number) and label != 0:
-        size = abs(label.item() if isinstance(label, np.number) else label)
-        return np.array([-size, size])
-    raise ValueError(
-        f"got one class only, {plain_repr(label)}, whose opposite cannot be named; expected labels such"
-        " as +1 and -1, or pairs of both classes."
-    )
-
-
-def one_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
-    """A column of as many values as there are pairs; ``noun`` is what one of them is called."""
-    if y is None:
-        raise ValueError(
-            f"This estimator requires y to be passed, but the target y is None: pass one {noun} per"
-            " pair."
-        )
-    refuse_lossy(y, "y")
-    plain = type(y) is np.ndarray and y.ndim == 1
-    values = y if plain else column_or_1d(y, warn=True)
-    if len(values) != n_pairs:
-        raise ValueError(
-            f"got {len(values)} {noun}s for {n_pairs} pairs; expected one per pair (inconsistent"
-            " numbers of samples)."
-        )
-    return values
-
-
-def finite_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
-    """The same, and no NaN or infinity among them."""
-    values = one_per_pair(y, n_pairs, noun)
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(f"got NaN or infinity in y; expected {noun}s: drop or fill those rows.")
-    return values
-
-
-def read_targets(y: Any, n_pairs: int) -> Vector:
-    """Real targets, one per pair."""
-    values = one_per_pair(y, n_pairs, "target")
-    try:
-        with np.errstate(over="ignore"):  # beyond float64 is infinite, and refused as that
-            targets = values.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"got targets of type {values.dtype}; expected numbers: labels are for PairSVC."
-        ) from None
-    if not np.isfinite(targets).all():
-        raise ValueError("got NaN or infinity in y; expected numbers: drop or fill those rows.")
-    refuse_large_targets(targets)
-    return targets

@@ -54,16 +54,8 @@ from pairity.app.cli.options import Settings
 )
 @options.number("--C penalty", "Weight of the errors (svc, logistic, svr); 1.")
 @options.number("--alpha", "Weight of the norm (ridge); 1.")
-@options.number("--manifold", "Weight of the smoothness over the graph (laplacian); 100.")
-@options.option(
-    "--neighbors", "Neighbours in the graph (laplacian); 6.", type=click.IntRange(1), metavar="K"
-)
-@options.option(
-    "--neighbour-means",
-    "Add means over the pairs around each pair, looking so far.",
-    type=click.IntRange(1),
-    metavar="HOPS",
-)
+@options.graphs
+@options.number("--decay", "Half-life of observations, in the unit of --time (days for dates).")
 @options.flag(
     "--tune",
     "Choose by validation without leaks: the automatic model, or of --kernel the penalty.",
@@ -75,6 +67,7 @@ from pairity.app.cli.options import Settings
 @options.impute
 @options.groups
 @options.skip_unknown
+@options.encode
 @options.number("--tol", "KKT violation, or relative gap of a low-rank model, to reach; 0.001.")
 @options.distributed
 @options.file("--checkpoint", "Keep the state of a fit with --distributed, to go on from.")
@@ -99,7 +92,11 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
     Every row is one observation of two objects, in whichever order they happen to be written: do not
     add mirror images. Symmetric: are the two alike? Antisymmetric: is the first ahead of the second?
 
-    Missing numbers are refused, with the columns named, unless --impute is given.
+    Missing numbers are refused, with the columns named, unless --impute is given; texts and dates are,
+    unless --encode is, which takes columns of any type.
+
+    With --time whatever is chosen or calibrated is validated on later pairs than it was trained on,
+    and kernels may let strengths drift: --kernel 'identity * drift(365)'.
 
     With --distributed PAIRS are any number of Parquet files or folders of them, read in parts by
     workers, and the model is one of few features (a nystroem kernel, or a linear one).
@@ -156,6 +153,7 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
         "pairity rank games.pairity --output ranking.csv",
         "pairity rank votes.pairity --intervals --training votes.csv --by judge \\",
         "    --effects effects.csv --output leaderboard.csv",
+        "pairity rank games.pairity --at 2024-06-30 --intervals --output ranking.csv",
         "pairity rank records.pairity new_records.csv --id record --output groups.csv",
     ),
 )
@@ -168,6 +166,9 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     ["least_squares", "mean", "wins", "average", "components"],
     "Scores of a ranking (least_squares, mean, wins), or linkage of groups (average,"
     " components); least_squares or average by default.",
+)
+@options.option(
+    "--at", "When objects are compared, for a model trained with --time.", metavar="TIME"
 )
 @options.number("--threshold", "Decision above which two objects match; 0.")
 @options.flag("--intervals", "Add intervals, possible ranks, ties and chances of being the best.")
@@ -207,14 +208,17 @@ def rank(**given: Any) -> None:
 )
 @options.choice(
     "--strategy",
-    ["scores", "top", "decisions", "uncertainty"],
-    "What to learn most about: all scores, those of the leaders, the decisions about the pool;"
-    " or the pairs whose outcome is least certain.",
-    default="scores",
+    ["order", "top", "scores", "decisions", "labels", "uncertainty"],
+    "What to learn most about: who is ahead of whom, who leads, all scores, decisions about the pool"
+    " or their signs; or the pairs whose outcome is least certain. For symmetric models, labels.",
+    default="order",
     show_default=True,
 )
 @options.option("--top", "Leaders that --strategy top is about; 10.", type=click.IntRange(1))
 @options.column("--cost", "Column of POOL with what a question costs.")
+@options.option(
+    "--at", "When objects are compared, for a model trained with --time.", metavar="TIME"
+)
 @options.file("--asked", "Table of pairs that are not to be asked again.")
 @options.output_table("the pairs")
 @options.config
@@ -230,6 +234,67 @@ def suggest(**given: Any) -> None:
     from pairity.app.cli.suggest_command import run_suggest
 
     run_suggest(Settings(pairs=given.pop("pool"), objects=None, id=None, **given))
+
+
+@click.command(
+    short_help="Match the records of one raw table, or of two.",
+    epilog=options.examples(
+        "pairity match fodors.csv zagats.csv --output matches.csv",
+        "pairity match amazon.csv google.csv --labels train.csv --held-out test.csv \\",
+        "    --suggestions ask-next.csv --output matches.csv",
+        "pairity match customers.csv --id customer --kind phone=code \\",
+        "    --groups-output groups.csv --output matches.csv",
+    ),
+)
+@options.file_argument("left")
+@options.file_argument("right", required=False)
+@options.id_column()
+@options.file("--labels", "Table of labelled pairs to learn from; without it nothing is needed.")
+@options.file("--held-out", "Table of labelled pairs that are only scored.")
+@options.column("--first", "Column of both with ids of the first table; their first by default.")
+@options.column("--second", "Column with ids of the second table; their second by default.")
+@options.column("--label", "Column with 1 for a match, 0 for none; their third by default.")
+@options.several(
+    "--kind", "What a column holds: text, name, number, date, code or geo.", "COL=KIND"
+)
+@options.several("--ignore", "Column that is not compared. May be given several times.")
+@options.option(
+    "--neighbours",
+    "Candidates that each record may name.",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+)
+@options.choice(
+    "--constraint",
+    ["auto", "one-to-one", "transitive", "none"],
+    "What matches must obey; auto: one-to-one of two tables unless labels say otherwise, transitive"
+    " of one.",
+    default="auto",
+    show_default=True,
+)
+@options.number("--threshold", "Log-odds above which a pair matches; chosen, or 0, by default.")
+@options.file("--groups-output", "Write the group of every record too.")
+@options.file("--suggestions", "Write pairs to label next too.")
+@options.option(
+    "--number", "Pairs to suggest.", type=click.IntRange(1), default=20, show_default=True
+)
+@options.output_file("the matched pairs")
+@options.config
+@options.force
+@options.as_json
+def match(**given: Any) -> None:
+    """Match the records of the table LEFT with those of RIGHT, or among themselves.
+
+    Columns are compared by what they hold, which is read from their content; missing values count as
+    evidence. Without --labels evidence is weighed without supervision; with labels a symmetric model
+    is trained, and precision and recall are those of pairs held out.
+
+    A table of labels with two columns lists all matches of the records it names.
+    """
+    from pairity.app.cli.match_command import run_match
+
+    run_match(Settings(**given))
 
 
 @click.command(
@@ -324,5 +389,5 @@ def reproduce(table: str, output: Path, seed: int, force: bool) -> None:
     run_reproduce(table, output, seed=seed, force=force)
 
 
-for _command in (check, fit, predict, rank, suggest, inspect):
+for _command in (check, fit, predict, rank, suggest, match, inspect):
     main.add_command(_command)

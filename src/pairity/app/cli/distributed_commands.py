@@ -152,6 +152,8 @@ def _refuse_options(settings: Settings) -> None:
         "manifold": "--learner svc or logistic",
         "neighbors": "--learner svc or logistic",
         "groups": "none: nothing is validated there",
+        "time": "one table of pairs: workers know no times",
+        "decay": "one table of pairs: workers know no times",
     }
     for name, expected in instead.items():
         if getattr(settings, name) not in (None, False, ()):

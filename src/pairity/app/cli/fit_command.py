@@ -20,6 +20,7 @@ from pairity.app.cli.training_data import Training, read_training, refuse_many_t
 from pairity.io import ModelMetadata, Objects, Recipe
 from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
 from pairity.kernels.standardized import as_kernel
+from pairity.model_selection import TimeSplit
 
 #: Landmarks of the default kernel of a low-rank model.
 _LANDMARKS = 256
@@ -34,6 +35,8 @@ _ESTIMATORS = {
     "laplacian": "LaplacianPairSVC",
 }
 _TUNED = ("svc", "logistic", "ridge")
+#: Splits of what is chosen or calibrated in the order of time.
+_SPLITS_IN_TIME = 5
 
 
 def make_estimator(settings: Settings, *, identity: bool, pairs: Any = None) -> Any:
@@ -47,10 +50,15 @@ def make_estimator(settings: Settings, *, identity: bool, pairs: Any = None) -> 
         means = pairity.NeighbourMeans(hops=settings.neighbour_means)
         estimator = make_pipeline(means, estimator)
     if settings.draw is not None:
-        return pairity.PairDrawClassifier(estimator)
+        return pairity.PairDrawClassifier(estimator, **_splits(settings))
     if settings.probabilities and not hasattr(estimator, "predict_proba"):
-        return pairity.CalibratedPairClassifier(estimator)
+        return pairity.CalibratedPairClassifier(estimator, **_splits(settings))
     return estimator
+
+
+def _splits(settings: Settings) -> dict[str, Any]:
+    """What is chosen or calibrated on: later pairs, where times are given."""
+    return {} if settings.time is None else {"cv": TimeSplit(_SPLITS_IN_TIME)}
 
 
 def _refuse_contradictions(settings: Settings) -> None:
@@ -58,6 +66,12 @@ def _refuse_contradictions(settings: Settings) -> None:
     has_penalty, has_alpha = settings.penalty is not None, settings.alpha is not None
     regression, drawn = learner in ("svr", "ridge"), settings.draw is not None
     refused = {
+        "got --encode with --impute; expected one of them: --encode fills what is missing too.": bool(
+            settings.encode and settings.impute
+        ),
+        "got --encode with --distributed; expected columns of numbers there.": bool(
+            settings.encode and settings.distributed
+        ),
         "got --tune with --C or --alpha; expected one of them: --tune chooses it.": settings.tune
         and (has_penalty or has_alpha),
         "got --C for --learner ridge; expected --alpha.": has_penalty and learner == "ridge",
@@ -77,6 +91,11 @@ def _refuse_contradictions(settings: Settings) -> None:
         and (settings.report is not None or settings.probabilities or drawn),
         "got --tune with --neighbour-means; expected --C (or --alpha) and --kernel.": settings.tune
         and settings.neighbour_means is not None,
+        "got --decay without --time; expected both: pairs fade with their age.": settings.decay
+        is not None
+        and settings.time is None,
+        "got --decay with --tune; expected one of them: searches weigh all pairs alike.": settings.tune
+        and settings.decay is not None,
         f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
         and learner not in _TUNED,
     }
@@ -114,13 +133,15 @@ def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
     if settings.tune and settings.kernel is None and settings.draw is None:
         regression = settings.learner == "ridge"
         automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
-        return automatic(settings.symmetry, verbose=settings.verbose)
+        return automatic(settings.symmetry, verbose=settings.verbose, **_splits(settings))
     kernel = "auto" if settings.tune else default
     if settings.kernel is not None:
         kernel = parse_kernel(settings.kernel, pairs)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
     given |= {"manifold": settings.manifold, "n_neighbors": settings.neighbors}
+    given["decay"] = settings.decay
     options = {name: value for name, value in given.items() if value is not None}
+    options |= _splits(settings) if settings.tune else {}
     name = _ESTIMATORS[settings.learner] + ("CV" if settings.tune else "")
     estimator = getattr(pairity, name)
     return estimator(settings.symmetry, kernel=kernel, verbose=settings.verbose, **options)
@@ -204,6 +225,7 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "rows left out": labels.n_dropped or None,
         **training.left_out,
         "ids": _about_ids(training.recipe),
+        "columns taken as": _taken_as(training.recipe) or None,
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score") and settings.learner not in ("transductive", "laplacian")
         else None,
@@ -218,6 +240,12 @@ def _about_ids(recipe: Recipe) -> str | None:
     if recipe.identity and (recipe.columns.symmetric or recipe.columns.antisymmetric):
         return "a feature each: only these objects can be asked about; --ids names makes them names"
     return None
+
+
+def _taken_as(recipe: Recipe) -> dict[str, str]:
+    """What columns of any type were taken for."""
+    encodings = recipe.encoding, recipe.symmetric_encoding
+    return {name: kind for one in encodings if one is not None for name, kind in one.kinds.items()}
 
 
 def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:

@@ -15,7 +15,7 @@ from rich.text import Text
 from pairity.app.cli.console import make_console
 from pairity.app.cli.errors import bad_input
 from pairity.app.cli.options import Settings
-from pairity.estimators.unwrap import describe_layers, layers, machine_of
+from pairity.estimators.unwrap import ahead, describe_layers, layers, machine_of
 from pairity.io import ModelFile, Recipe, read_model_file
 from pairity.model_selection.searches import at_the_edge
 from pairity.pairs.from_tables import text_of
@@ -49,7 +49,7 @@ def describe_model(model: Any) -> dict[str, Any]:
     content |= _describe_search(model)
     if hasattr(model, "classes_"):
         content["labels"] = model.classes_.tolist()
-    content |= meaning_of(machine, getattr(model, "classes_", None))
+    content |= meaning_of(model)
     if hasattr(machine, "feature_widths_"):
         kinds = ("objects", "symmetric", "antisymmetric")
         content["features"] = dict(zip(kinds, machine.feature_widths_, strict=True))
@@ -77,11 +77,16 @@ def describe_model(model: Any) -> dict[str, Any]:
     return content
 
 
-def meaning_of(machine: Any, names: Any) -> dict[str, str]:
-    """What says that the first object of a pair is ahead, of an antisymmetric model."""
-    if getattr(machine, "symmetry", None) != "antisymmetric":
+def meaning_of(model: Any, names: Any = None) -> dict[str, str]:
+    """What says that the first object is ahead, of an antisymmetric model, by names of labels."""
+    if getattr(machine_of(model), "symmetry", None) != "antisymmetric":
         return {}
-    what = "values above 0" if names is None else f"label {text_of(list(names)[-1])}"
+    try:
+        what = ahead(model) if names is None else f"label {text_of(list(names)[-1])}"
+    except ValueError:
+        return {
+            "meaning": "not known: nothing says which label means that the first object is ahead"
+        }
     return {"meaning": f"{what}: the first object is ahead"}
 
 
@@ -202,7 +207,7 @@ def run_inspect(settings: Settings) -> None:
 
 def _named_meaning(model: Any, recipe: Recipe) -> dict[str, str]:
     """The same by the names that the files have for the labels."""
-    return {} if recipe.labels is None else meaning_of(machine_of(model), recipe.labels.names)
+    return {} if recipe.labels is None else meaning_of(model, recipe.labels.names)
 
 
 def _saved(found: ModelFile) -> dict[str, Any]:

@@ -32,13 +32,15 @@ class Settings(SimpleNamespace):
 
     def inputs(self) -> list[Path]:
         """Files that are read."""
-        names = ("model", "pairs", "objects", "training", "asked")
+        names = ["model", "pairs", "objects", "training", "asked"]
+        names += ["left", "right", "labels", "held_out"]
         given = (getattr(self, name, None) for name in names)
         return [path for path in given if path is not None]
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        more = (getattr(self, name, None) for name in ("report", "effects", "judges"))
+        names = ("report", "effects", "judges", "groups_output", "suggestions")
+        more = (getattr(self, name, None) for name in names)
         return [path for path in (self.output, *more) if path not in (None, STANDARD_OUTPUT)]
 
     @property
@@ -147,6 +149,11 @@ impute = choice(
     ["median"],
     "Fill missing numbers with medians of the training objects, and flag them.",
 )
+encode = flag(
+    "--encode",
+    "Take columns of any type: categories, texts, dates and missing values become numbers by a rule"
+    " that is learnt here and kept in the model.",
+)
 objects_table = file(
     "--objects",
     "Table of objects, one row each; without it objects are known by their ids alone.",
@@ -229,4 +236,18 @@ def table_columns(*, label_required: bool) -> Any:
             f"Column of the pairs that stays when a pair is swapped. {more}",
         ),
         several("--antisymmetric-feature", f"Column of the pairs that changes sign then. {more}"),
+        column("--time", "Column of the pairs that says when: numbers, or dates (then in days)."),
     )
+
+
+#: What learners on graphs take.
+graphs = together(
+    number("--manifold", "Weight of the smoothness over the graph (laplacian); 100."),
+    option("--neighbors", "Neighbours in the graph (laplacian); 6.", type=click.IntRange(1)),
+    option(
+        "--neighbour-means",
+        "Add means over the pairs around each pair, looking so far.",
+        type=click.IntRange(1),
+        metavar="HOPS",
+    ),
+)

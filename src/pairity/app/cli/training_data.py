@@ -16,6 +16,7 @@ from pairity.io import Columns, ModelFile, Objects, Recipe, labels_of_column, re
 from pairity.io.label_columns import Labels
 from pairity.io.recipe import known_rows
 from pairity.pairs.data import Pairs
+from pairity.pairs.encoding import TableEncoding
 from pairity.pairs.from_tables import column_of, ids_in, text_of, warn_of_ids_among
 
 
@@ -36,8 +37,8 @@ def read_training(settings: Settings) -> Training:
     frame = read_table(settings.pairs, (settings.first, settings.second))
     name = settings.pairs.name
     left_out: dict[str, Any] = {}
-    columns = training_columns(settings)
-    table = None if settings.objects is None else table_of_objects(settings, columns)
+    columns, encoding = training_columns(settings), _encoding(settings, frame)
+    table = None if settings.objects is None else table_of_objects(settings, columns, encoding)
     if table is not None:
         frame, left_out = known_part(settings, frame, columns.ends, table[0])
     labels = labels_of_column(
@@ -51,7 +52,10 @@ def read_training(settings: Settings) -> Training:
     )
     frame = frame.iloc[labels.kept]
     objects, columns = table or named_objects(settings, frame)
-    recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
+    if getattr(settings, "encode", False):
+        recipe = Recipe.encoded(frame, objects, columns, name, encoding)
+    else:
+        recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
     recipe = replace(recipe, labels=labels.names)
     pairs = recipe.pairs(frame, objects, name)
     return Training(pairs, labels, objects, recipe, groups_in(settings, frame), left_out)
@@ -85,7 +89,7 @@ def training_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     """Objects of a training table and the columns that are features."""
     if settings.objects is None:
         return named_objects(settings, frame)
-    return table_of_objects(settings, training_columns(settings))
+    return table_of_objects(settings, training_columns(settings), _encoding(settings, frame))
 
 
 def named_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
@@ -93,6 +97,16 @@ def named_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     names_only, name = settings.ids == "names", settings.pairs.name
     columns = replace(training_columns(settings), features=() if names_only else None)
     return Objects.named_in(frame, columns, name, names_only=names_only), columns
+
+
+def _encoding(settings: Settings, frame: Any) -> TableEncoding | None:
+    """How columns of objects of any type become numbers, learnt from those that pairs name."""
+    if not getattr(settings, "encode", False) or settings.objects is None:
+        return None
+    table = read_table(settings.objects, (settings.id,))
+    named = {text_of(value) for end in (settings.first, settings.second) for value in frame[end]}
+    used = column_of(table, settings.id, settings.objects.name).map(text_of).isin(named)
+    return TableEncoding.learn(table[used], object_columns(table, settings))
 
 
 def training_columns(settings: Settings) -> Columns:
@@ -116,14 +130,17 @@ def training_columns(settings: Settings) -> Columns:
         settings.label,
         symmetric=settings.symmetric_feature,
         antisymmetric=settings.antisymmetric_feature,
+        time=settings.time,
     )
 
 
-def table_of_objects(settings: Settings, columns: Columns) -> tuple[Objects, Columns]:
+def table_of_objects(
+    settings: Settings, columns: Columns, encoding: TableEncoding | None = None
+) -> tuple[Objects, Columns]:
     """Objects of a table of their own, and all columns."""
     table = read_table(settings.objects, (settings.id,))
     features = object_columns(table, settings)
-    objects = Objects.read(table, settings.id, features, settings.objects.name)
+    objects = Objects.read(table, settings.id, features, settings.objects.name, encoding)
     return objects, replace(columns, id=settings.id, features=tuple(features))
 
 
@@ -199,7 +216,7 @@ def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Object
         column = settings.id or recipe.columns.id or "id"
         features = list(recipe.columns.features or ())
         table = read_table(settings.objects, (column,))
-        return Objects.read(table, column, features, settings.objects.name)
+        return Objects.read(table, column, features, settings.objects.name, recipe.encoding)
     ids = found.metadata.ids
     if ids is None:
         raise InputError(

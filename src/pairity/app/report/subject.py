@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from pairity.app.report.report_data import ModelFacts
 from pairity.estimators.machine import PairMachine
-from pairity.estimators.unwrap import describe_layers, learner_of, machine_of
+from pairity.estimators.unwrap import describe_layers, direction, learner_of, machine_of
 from pairity.exceptions import ConvergenceWarning
 from pairity.inspection.fitted_function import values_of
 from pairity.model_selection import PairDrawClassifier
@@ -60,7 +60,8 @@ class Subject:
         """What says that the first object of a pair is ahead."""
         if self.kind == "numbers":
             return "values above 0: the first object is ahead"
-        return f"label {self.class_names[-1]}: the first object is ahead"
+        label = self.class_names[-1 if direction(self.model, self.parity) > 0.0 else 0]
+        return f"label {label}: the first object is ahead"
 
     @classmethod
     def read(cls, model: Any, pairs: Any, y: Any, label_names: Any = None) -> Subject:
