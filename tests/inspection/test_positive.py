@@ -17,6 +17,7 @@ from pairity import (
     Symmetrized,
 )
 from pairity.active import suggest
+from pairity.app.report.subject import Subject
 from pairity.inspection import effects, judges, rank_objects
 from pairity.io import load, save
 
@@ -125,6 +126,16 @@ def test_scores_of_scikit_learn_are_not_turned():
     assert cross_val_score(model, pairs, y, scoring="roc_auc", cv=3).min() > 0.6
     assert cross_val_score(model, pairs, y, scoring="neg_log_loss", cv=3).min() > -0.69
     assert roc_auc_score(y, model.fit(pairs, y).decision_function(pairs)) > 0.6
+
+
+def test_reports_say_it():
+    pairs, won = votes(n=120)
+    y = np.where(won, "left", "right")
+    model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, y)
+    with pytest.raises(ValueError, match="pass positive="):
+        Subject.read(model, pairs, y)
+    subject = Subject.read(model.set_params(positive="left"), pairs, y)
+    assert subject.ahead == "label left: the first object is ahead"
 
 
 @pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
