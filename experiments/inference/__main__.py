@@ -17,7 +17,7 @@ from experiments.inference.report import PAGE, RESULTS, markdown
 from experiments.tables import with_tables
 
 #: Simulations for a number of objects, where the model is right and where it is not; seeds.
-RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 300, 100: 120, 500: 20}, 60, 60, 20
+RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 300, 100: 300, 500: 60}, 60, 60, 20
 
 
 def main() -> None:
