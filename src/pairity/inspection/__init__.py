@@ -7,12 +7,17 @@
 ``rank_observed``              the same from observed outcomes alone
 ``hodge_rank``                 the least-squares scores and the gradient, curl and harmonic parts
                                of outcomes
+``trajectories``               how far objects are ahead of one another at several times, with
+                               intervals; ``plot_trajectories`` draws them
 ``group_objects``              groups of matching objects from a symmetric model
+``top_partners``               the best partners of each object, not all pairs scored where the
+                               kernel allows it
 ``influential_pairs``          the training pairs that drive each decision, and by how much: the
                                contributions add up to the decision
 ``contributions``              all of them, as a matrix
 ``even_odd_parts``             values of a model split into what stays and what changes sign
                                under a swap
+``explain_pair``               contributions of features to one prediction, which add up to it
 ``permutation_importance``     what a score loses when a feature is shuffled, objects and group
                                features each in the way that respects the swap
 ``plot_importance``            the same as a picture
@@ -29,6 +34,7 @@ from pairity.inspection.certainty import Certainty
 from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
 from pairity.inspection.conformal import Conformal, conformal
 from pairity.inspection.effects import Effects, effects
+from pairity.inspection.feature_contributions import PairExplanation, explain_pair
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
 from pairity.inspection.hodge import (
     Cycle,
@@ -54,8 +60,10 @@ from pairity.inspection.influence import (
 from pairity.inspection.judges import Judges, judges
 from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
+from pairity.inspection.partners import Partners, top_partners
 from pairity.inspection.rank import rank_objects, rank_observed
 from pairity.inspection.ranking import Ranking
+from pairity.inspection.trajectories import Trajectories, plot_trajectories, trajectories
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 
 __all__ = [
@@ -74,15 +82,19 @@ __all__ = [
     "Judges",
     "MirroredPairs",
     "ModelScore",
+    "PairExplanation",
     "ParityReport",
+    "Partners",
     "PermutationImportance",
     "PreferenceFlow",
     "Ranking",
+    "Trajectories",
     "conformal",
     "contributions",
     "decompose",
     "effects",
     "even_odd_parts",
+    "explain_pair",
     "group_objects",
     "hodge_rank",
     "influential_pairs",
@@ -92,8 +104,11 @@ __all__ = [
     "parity_report",
     "permutation_importance",
     "plot_importance",
+    "plot_trajectories",
     "posterior",
     "rank_objects",
     "rank_observed",
     "strongest_cycles",
+    "top_partners",
+    "trajectories",
 ]

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 _HOMES = {
     module: names.split()
     for module, names in {
-        "pairity.kernels": "Additive Balanced Bilinear Derived Diffusion DirectSum EvenPart Gaussian"
-        " Identity Linear MetricLearning Mixed Nystroem OddPart OrderInvariant Polynomial Precomputed"
-        " Product SkewBalanced Standardized Tensor TensorMetric",
+        "pairity.kernels": "Additive Balanced Bilinear Derived Diffusion DirectSum Drift EvenPart"
+        " Gaussian Identity Linear MetricLearning Mixed Nystroem OddPart OrderInvariant Polynomial"
+        " Precomputed Product SkewBalanced Standardized Tensor TensorMetric",
         "pairity.kernels.algebra": "EntrywiseProduct Scaled Sum",
         "pairity.kernels.elementary": "OnRescaled",
         "pairity.kernels.landmarks": "FeatureError LandmarkFeatures",
@@ -39,6 +39,7 @@ _HOMES = {
         "pairity.model_selection.searches": "PairLogisticCV PairRidgeCV PairSVCCV",
         "pairity.model_selection.combination": "Combination",
         "pairity.model_selection.curves": "DrawModel Isotonic Sigmoid",
+        "pairity.pairs.encoding": "ColumnEncoding TableEncoding",
         "pairity.pairs.known_objects": "KnownObjects",
         "pairity.solvers.certificate": "Certificate",
         "pairity.solvers.choices": "Chunking ConjugateGradients Dense LowRank Newton Primal SMO Spectral"

@@ -20,10 +20,12 @@ from pairity.runtime.validation import (
     as_feature_table,
     as_group_features,
     as_object_indices,
+    as_times,
+    check_choice,
     refuse_large_features,
 )
 
-#: What there is one row of for each pair.
+#: What there is one row of for each pair; times are there if they were given.
 _BY_PAIR = ("first", "second", "symmetric", "antisymmetric")
 
 
@@ -45,6 +47,10 @@ class Pairs:
         away -1).  They must be 0 for a pair of an object with itself.
     ids : sequence of length m, optional
         Names of the objects, kept for people to read.
+    time : array-like of shape (n,), optional
+        When each pair was observed: numbers in a unit of your own, or dates, which become days
+        since 1970-01-01.  An object at a time is the object with a clock: kernels of time
+        (:class:`~pairity.kernels.Drift`) compare it, ``TimeSplit`` splits by it.
 
     Examples
     --------
@@ -64,6 +70,7 @@ class Pairs:
     symmetric: Matrix
     antisymmetric: Matrix
     ids: NDArray[Any] | None
+    time: Vector | None = None
     _codes: Vector | None
     _in_order: bool = False  # whether the objects are distinct, and ordered by content
 
@@ -76,6 +83,7 @@ class Pairs:
         antisymmetric: ArrayLike | None = None,
         *,
         ids: Sequence[Any] | NDArray[Any] | None = None,
+        time: ArrayLike | None = None,
     ) -> None:
         self.objects = as_feature_table(objects, "objects")
         self.first = as_object_indices(first, "first", self.n_objects)
@@ -87,6 +95,7 @@ class Pairs:
             )
         self.symmetric = as_group_features(symmetric, "symmetric", len(self.first))
         self.antisymmetric = as_group_features(antisymmetric, "antisymmetric", len(self.first))
+        self.time = None if time is None else as_times(time, "time", len(self.first))
         self.ids, self._codes = None if ids is None else np.asarray(ids), None
         if self.ids is not None and len(self.ids) != self.n_objects:
             raise ValueError(
@@ -112,6 +121,26 @@ class Pairs:
         pairs = Pairs.__new__(Pairs)
         pairs.__dict__.update(self.__dict__, **parts)
         return pairs
+
+    @property
+    def _by_pair(self) -> tuple[str, ...]:
+        return _BY_PAIR if self.time is None else (*_BY_PAIR, "time")
+
+    @property
+    def clock(self) -> Matrix:
+        """Times as a column, shape (n, 1), in the precision of the features."""
+        if self.time is None:
+            raise ValueError(
+                "got pairs without times for a kernel of time; expected the time of each pair: pass"
+                " time=... to Pairs or Pairs.from_frame (--time COLUMN in the shell)."
+            )
+        return self.time[:, np.newaxis].astype(self.objects.dtype, copy=False)
+
+    def at(self, time: Any) -> Pairs:
+        """The same pairs at another time, one for all of them or one for each."""
+        if np.ndim(time) == 0:
+            time = np.full(len(self), as_times([time], "time", 1)[0])
+        return self._with(time=as_times(time, "time", len(self)))
 
     # Sizes, and what scikit-learn looks at when it splits data -------------------------------
 
@@ -167,6 +196,14 @@ class Pairs:
             f" {self.n_antisymmetric} antisymmetric)"
         )
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        """Refuse to be a plain array: nobody would know which columns are whose."""
+        raise TypeError(
+            "got Pairs where a plain array is expected; expected an estimator or transformer of pairs:"
+            " ObjectTransformer(StandardScaler()) scales the objects, Symmetrized(estimator) takes any"
+            " estimator of scikit-learn, and pairs.to_rows() gives wide rows."
+        )
+
     def __getitem__(self, key: Any) -> Pairs:
         """Some of the pairs: an integer, slice, mask or index array; the objects stay."""
         if isinstance(key, tuple):  # scikit-learn asks for X[rows, ...] and X[rows, :]
@@ -176,10 +213,9 @@ class Pairs:
                     " pairs[rows], and the columns before building the Pairs."
                 )
             key = key[0]
-        if isinstance(key, slice):  # without a copy: nothing writes into the parts of pairs
-            return self._with(**{name: getattr(self, name)[key] for name in _BY_PAIR})
-        rows = np.atleast_1d(np.arange(len(self))[key])
-        return self._with(**{name: getattr(self, name)[rows] for name in _BY_PAIR})
+        if not isinstance(key, slice):  # of a slice no copy: nothing writes into the parts of pairs
+            key = np.atleast_1d(np.arange(len(self))[key])
+        return self._with(**{name: getattr(self, name)[key] for name in self._by_pair})
 
     def __iter__(self) -> Iterator[Pairs]:
         return (self[row] for row in range(len(self)))
@@ -201,7 +237,8 @@ class Pairs:
 
     def with_mirrored(self) -> Pairs:
         """The pairs followed by their swaps: the full training set I from the halved set J."""
-        both = {name: [getattr(side, name) for side in (self, self.swap())] for name in _BY_PAIR}
+        sides = self, self.swap()
+        both = {name: [getattr(side, name) for side in sides] for name in self._by_pair}
         return self._with(**{name: np.concatenate(parts) for name, parts in both.items()})
 
     @classmethod
@@ -244,16 +281,20 @@ class Pairs:
         features: Sequence[str] | None = None,
         symmetric: Sequence[str] = (),
         antisymmetric: Sequence[str] = (),
+        ids: str = "features",
+        encoding: Any = None,
+        symmetric_encoding: Any = None,
+        time: str | None = None,
     ) -> Pairs:
-        """Pairs from a pandas table of ids, and a table of objects that the ids name.
+        """Pairs from a table of ids, and a table of objects that the ids name.
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : table of pandas, polars or Arrow
             One row a pair.
         first, second : str
             Columns of ``frame`` with the ids of the two objects.
-        objects : pandas.DataFrame, optional
+        objects : table of pandas, polars or Arrow, optional
             One row an object.  Its index holds the ids, or the column named by ``id``.
             Without it each id is an object of its own, with one indicator feature (sparse):
             the linear kernel is then the Bradley-Terry model.
@@ -263,16 +304,35 @@ class Pairs:
             Columns of ``objects`` to use; all others than ``id`` by default.
         symmetric, antisymmetric : sequence of str
             Columns of ``frame`` with group features of the two kinds.
+        ids : {"features", "names"}
+            What ids are where there is no table of objects: a feature each, so that only pairs of
+            known objects can be asked about; or names and nothing else, so that a model goes by the
+            group features and can be asked about any pair.
+        encoding, symmetric_encoding : TableEncoding, optional
+            How columns of ``objects``, and symmetric columns of ``frame``, of any type become
+            numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
+        time : str, optional
+            Column of ``frame`` that says when each pair was observed: numbers or dates.
         """
         from pairity.pairs import from_tables as tables
+        from pairity.pairs.table_kinds import as_pandas
 
-        group = [tables.feature_block(frame, list(names)) for names in (symmetric, antisymmetric)]
+        check_choice(ids, "ids", ("features", "names"))
+        frame = as_pandas(frame, "pairs")
+        group = [
+            tables.feature_block(frame, list(symmetric), symmetric_encoding),
+            tables.feature_block(frame, list(antisymmetric)),
+        ]
         if objects is None:
-            table, ids, places = tables.identity_objects(frame, first, second)
+            table, names, places = tables.named_objects(
+                frame, first, second, as_features=ids == "features"
+            )
         else:
-            table, ids = tables.object_table(objects, id, features)
-            places = [tables.locate_ids(frame, column, ids) for column in (first, second)]
-        return cls(table, places[0], places[1], group[0], group[1], ids=ids)
+            objects = as_pandas(objects, "objects")
+            table, names = tables.object_table(objects, id, features, encoding)
+            places = [tables.locate_ids(frame, column, names) for column in (first, second)]
+        when = None if time is None else tables.times_in(frame, time)
+        return cls(table, places[0], places[1], group[0], group[1], ids=names, time=when)
 
     @classmethod
     def from_graph(

@@ -105,6 +105,42 @@ def _refuse_nonfinite(values: NDArray[np.float64], name: str) -> None:
     )
 
 
+def as_times(values: Any, name: str, length: int) -> NDArray[np.float64]:
+    """Finite times of shape (length,): numbers as they are, dates as days since 1970-01-01."""
+    array = _as_array(values, name)
+    if array.dtype.kind in "OU":
+        try:
+            array = array.astype("datetime64[us]")
+        except (TypeError, ValueError):
+            if any(isinstance(value, str) for value in array.flat):
+                raise ValueError(
+                    f"got {name} with text such as {str(array.flat[0])!r}; expected numbers, dates, or"
+                    " text such as 2024-01-31: pandas.to_datetime reads other forms."
+                ) from None
+    if array.dtype.kind == "M":
+        since = array.astype("datetime64[us]") - np.datetime64(0, "us")
+        array = np.where(np.isnat(since), np.nan, since / np.timedelta64(1, "D"))
+    times = plain_numbers(array, name)
+    if times.shape != (length,):
+        raise ValueError(
+            f"got {name} of shape {times.shape}; expected ({length},): one time per pair."
+        )
+    _refuse_nonfinite(times, name)
+    _refuse_written_dates(times, name)
+    return np.ascontiguousarray(times)
+
+
+def _refuse_written_dates(times: NDArray[np.float64], name: str) -> None:
+    """Refuse 20240131: from December to January such numbers leap by 8870."""
+    year, month, day = times // 10000, times // 100 % 100, times % 100
+    calendar = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (times % 1 == 0)
+    if len(times) and (calendar & (year >= 1500) & (year <= 2500)).all():
+        raise ValueError(
+            f"got {name} such as {times[0]:.0f}, a date written as a number; expected dates, or a number"
+            " that grows with time: pandas.to_datetime(column, format='%Y%m%d')."
+        )
+
+
 def refuse_large_features(table: Any, name: str) -> None:
     """Refuse features to learn from whose squares are no numbers."""
     largest = np.max(np.abs(table.data if sp.issparse(table) else table), initial=0.0)
@@ -189,18 +225,25 @@ def as_group_features(features: ArrayLike | None, name: str, n_pairs: int) -> ND
     return np.array(array, dtype=np.float64)
 
 
+def plain_repr(value: Any) -> str:
+    """How Python writes a value; a number of NumPy as a plain number."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def check_choice(
     value: Any, name: str, choices: tuple[str, ...], error: type[ValueError] = ValueError
 ) -> None:
     """Refuse a value that is not one of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise error(f"got {name}={value!r}; expected one of {', '.join(map(repr, choices))}.")
+        raise error(
+            f"got {name}={plain_repr(value)}; expected one of {', '.join(map(repr, choices))}."
+        )
 
 
 def check_positive(value: Any, name: str) -> None:
     """Refuse anything but a finite number above zero."""
     if not _is_finite_number(value) or not float(value) > 0.0:
-        raise ValueError(f"got {name}={value!r}; expected a finite number above 0.")
+        raise ValueError(f"got {name}={plain_repr(value)}; expected a finite number above 0.")
 
 
 def check_strength(value: Any, name: str, *, largest: float = LARGEST_WEIGHT) -> None:
@@ -208,15 +251,15 @@ def check_strength(value: Any, name: str, *, largest: float = LARGEST_WEIGHT) ->
     check_positive(value, name)
     if not 1.0 / largest <= float(value) <= largest:
         raise ValueError(
-            f"got {name}={value!r}; expected a number from {1.0 / largest:.0e} to {largest:.0e}: divide"
-            " the features by a common factor instead."
+            f"got {name}={plain_repr(value)}; expected a number from {1.0 / largest:.0e} to"
+            f" {largest:.0e}: divide the features by a common factor instead."
         )
 
 
 def check_not_negative(value: Any, name: str) -> None:
     """Refuse anything but a finite number from zero on."""
     if not _is_finite_number(value) or float(value) < 0.0:
-        raise ValueError(f"got {name}={value!r}; expected a finite number, 0 or more.")
+        raise ValueError(f"got {name}={plain_repr(value)}; expected a finite number, 0 or more.")
 
 
 def check_count(
@@ -224,13 +267,13 @@ def check_count(
 ) -> None:
     """Refuse anything but a whole number from ``least`` on."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
-        raise error(f"got {name}={value!r}; expected a whole number, {least} or more.")
+        raise error(f"got {name}={plain_repr(value)}; expected a whole number, {least} or more.")
 
 
 def check_level(value: Any, name: str = "level") -> None:
     """Refuse anything but a number between 0 and 1."""
     if not _is_finite_number(value) or not 0.0 < float(value) < 1.0:
-        raise ValueError(f"got {name}={value!r}; expected a number between 0 and 1.")
+        raise ValueError(f"got {name}={plain_repr(value)}; expected a number between 0 and 1.")
 
 
 def _is_finite_number(value: Any) -> bool:

@@ -28,6 +28,7 @@ from pairity.training.labels import (
     read_labels,
     read_targets,
 )
+from pairity.training.surroundings import warn_of_halves, warn_of_surroundings
 
 Vector = NDArray[np.float64]
 #: What reading leaves on an estimator.
@@ -55,12 +56,14 @@ def read(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingD
     """Training data of an estimator: pairs or wide rows, labels or numbers, weights.
 
     The estimator says by its parameters how they are to be read: ``symmetry``, ``n_symmetric``,
-    ``n_antisymmetric``, and of a classifier ``positive``, ``class_weight`` and ``unlabelled``, where
-    it has them.  It remembers the columns and, of a classifier, ``classes_``.
+    ``n_antisymmetric``, ``decay``, and of a classifier ``positive``, ``class_weight`` and
+    ``unlabelled``, where it has them.  It remembers the columns and, of a classifier, ``classes_``.
     """
     parity = SYMMETRIES[estimator.symmetry]
     pairs = read_pairs(estimator, X, reset=True)
     weights = read_weights(sample_weight, len(pairs))
+    if getattr(estimator, "decay", None) is not None:
+        weights = weights * half_life_weights(pairs.clock[:, 0], estimator.decay)
     if is_classifier(estimator):
         return _read_labelled(estimator, pairs, y, weights, parity)
     targets = read_targets(y, len(pairs))
@@ -137,6 +140,9 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
             estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
         )
         pairs = _from_rows(estimator, rows)
+        if reset and getattr(estimator, "symmetry", "none") != "none":
+            warn_of_halves(rows, pairs.n_object_features)
+    warn_of_surroundings(estimator, pairs, fits=reset)
     widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
     if reset:
         estimator.feature_widths_ = widths
@@ -155,7 +161,7 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
 def _from_rows(estimator: Any, rows: Any) -> Pairs:
     n_symmetric, n_antisymmetric = estimator.n_symmetric, estimator.n_antisymmetric
     odd = (rows.shape[1] - n_symmetric - n_antisymmetric) % 2
-    if estimator.symmetry == "none" and odd:
+    if getattr(estimator, "symmetry", None) == "none" and odd:
         # no two objects in there: all columns are features of the pair itself
         values = as_dense(rows)
         place = np.zeros(len(values), dtype=np.intp)
@@ -181,6 +187,11 @@ def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
         raise ValueError("got sample weights that are all zero; expected some above 0.")
     refuse_extreme_weights(weights, "sample weights")
     return weights
+
+
+def half_life_weights(times: Vector, half_life: float) -> Vector:
+    """1 for the latest time, 1/2 for one half-life before it, and so on."""
+    return np.exp2((times - times.max(initial=-np.inf)) / half_life)
 
 
 def class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None) -> Vector:
@@ -235,8 +246,9 @@ def _warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:
 
 
 def _keys(pairs: Pairs, targets: Vector) -> Vector:
+    times = [] if pairs.time is None else [pairs.time]
     return np.column_stack(
-        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric]
+        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric, *times]
     ).astype(np.float64)
 
 

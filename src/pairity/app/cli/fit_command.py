@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 import pairity
 from pairity.app.cli.console import make_console, show_stages
@@ -14,10 +15,11 @@ from pairity.app.cli.inspect_command import describe_model, meaning_of, say
 from pairity.app.cli.kernel_text import parse_kernel
 from pairity.app.cli.options import Settings
 from pairity.app.cli.outputs import new_paths
-from pairity.app.cli.training_data import Training, read_training, refuse_many_tables
+from pairity.app.cli.training_data import Training, read_training, refuse_many_tables, with_names
 from pairity.io import ModelMetadata, Objects, Recipe
 from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
 from pairity.kernels.standardized import as_kernel
+from pairity.model_selection import TimeSplit
 
 #: Landmarks of the default kernel of a low-rank model.
 _LANDMARKS = 256
@@ -25,6 +27,8 @@ _LANDMARKS = 256
 #: Estimators by the names of learners; searches have two letters more.
 _ESTIMATORS = {"svc": "PairSVC", "logistic": "PairLogistic", "ridge": "PairRidge", "svr": "PairSVR"}
 _TUNED = ("svc", "logistic", "ridge")
+#: Splits of what is chosen or calibrated in the order of time.
+_SPLITS_IN_TIME = 5
 
 
 def make_estimator(settings: Settings, *, identity: bool) -> Any:
@@ -34,10 +38,15 @@ def make_estimator(settings: Settings, *, identity: bool) -> Any:
     """
     estimator = _estimator(settings, "linear" if identity else "gaussian")
     if settings.draw is not None:
-        return pairity.PairDrawClassifier(estimator)
+        return pairity.PairDrawClassifier(estimator, **_splits(settings))
     if settings.probabilities and not hasattr(estimator, "predict_proba"):
-        return pairity.CalibratedPairClassifier(estimator)
+        return pairity.CalibratedPairClassifier(estimator, **_splits(settings))
     return estimator
+
+
+def _splits(settings: Settings) -> dict[str, Any]:
+    """What is chosen or calibrated on: later pairs, where times are given."""
+    return {} if settings.time is None else {"cv": TimeSplit(_SPLITS_IN_TIME)}
 
 
 def _refuse_contradictions(settings: Settings) -> None:
@@ -45,6 +54,12 @@ def _refuse_contradictions(settings: Settings) -> None:
     has_penalty, has_alpha = settings.penalty is not None, settings.alpha is not None
     regression, drawn = learner in ("svr", "ridge"), settings.draw is not None
     refused = {
+        "got --encode with --impute; expected one of them: --encode fills what is missing too.": bool(
+            settings.encode and settings.impute
+        ),
+        "got --encode with --distributed; expected columns of numbers there.": bool(
+            settings.encode and settings.distributed
+        ),
         "got --tune with --C or --alpha; expected one of them: --tune chooses it.": settings.tune
         and (has_penalty or has_alpha),
         "got --C for --learner ridge; expected --alpha.": has_penalty and learner == "ridge",
@@ -55,6 +70,11 @@ def _refuse_contradictions(settings: Settings) -> None:
         " logistic.": regression and (drawn or settings.positive is not None),
         f"got --draw with --symmetry {symmetry}; expected antisymmetric: a draw is between win and"
         " loss.": drawn and symmetry != "antisymmetric",
+        "got --decay without --time; expected both: pairs fade with their age.": settings.decay
+        is not None
+        and settings.time is None,
+        "got --decay with --tune; expected one of them: searches weigh all pairs alike.": settings.tune
+        and settings.decay is not None,
         f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
         and learner not in _TUNED,
     }
@@ -92,12 +112,14 @@ def _estimator(settings: Settings, default: Any) -> Any:
     if settings.tune and settings.kernel is None and settings.draw is None:
         regression = settings.learner == "ridge"
         automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
-        return automatic(settings.symmetry, verbose=settings.verbose)
+        return automatic(settings.symmetry, verbose=settings.verbose, **_splits(settings))
     kernel = "auto" if settings.tune else default
     if settings.kernel is not None:
         kernel = parse_kernel(settings.kernel)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
+    given["decay"] = settings.decay
     options = {name: value for name, value in given.items() if value is not None}
+    options |= _splits(settings) if settings.tune else {}
     name = _ESTIMATORS[settings.learner] + ("CV" if settings.tune else "")
     estimator = getattr(pairity, name)
     return estimator(settings.symmetry, kernel=kernel, verbose=settings.verbose, **options)
@@ -123,7 +145,7 @@ def run_fit(settings: Settings) -> None:
         training = read_training(settings)
         enter("training")
         model = make_estimator(settings, identity=training.recipe.identity)
-        model.fit(training.pairs, training.labels.values)
+        model.fit(training.pairs, training.labels.values, **_groups(settings, training, model))
         enter("saving")
         summary = _summary(settings, training, model)
         pairity.save(model, staged[0], metadata_of(training.objects, training.recipe, summary))
@@ -133,13 +155,28 @@ def run_fit(settings: Settings) -> None:
             enter("writing the report")
             write_report(
                 model,
-                training.pairs,
+                with_names(settings, training.pairs),
                 training.labels.values,
                 staged[1],
                 feature_names=training.recipe.feature_names(training.objects),
                 label_names=training.recipe.labels,
+                groups=training.groups,
+                title=settings.title,
             )
     say_trained(settings, model, summary, start)
+
+
+def _groups(settings: Settings, training: Training, model: Any) -> dict[str, Any]:
+    """Groups for a fit that validates; refused where nothing is validated."""
+    if training.groups is None:
+        return {}
+    validates = has_fit_parameter(model, "groups")
+    if not validates and settings.report is None:
+        raise InputError(
+            f"got --groups {settings.groups}, but nothing is validated; expected --tune,"
+            " --probabilities, --draw or --report beside it."
+        )
+    return {"groups": training.groups} if validates else {}
 
 
 def say_trained(settings: Settings, model: Any, summary: dict[str, Any], start: float) -> None:
@@ -163,11 +200,29 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "label counts": labels.counts or None,
         **(meaning_of(settings, labels.names.names) if labels.names is not None else {}),
         "rows left out": labels.n_dropped or None,
+        **training.left_out,
+        "ids": _about_ids(training.recipe),
+        "columns taken as": _taken_as(training.recipe) or None,
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score")
         else None,
     }
     return {name: value for name, value in content.items() if value is not None}
+
+
+def _about_ids(recipe: Recipe) -> str | None:
+    """What ids are where that is easily overlooked: beside features of pairs."""
+    if recipe.names_only:
+        return "names only: the model goes by features of pairs, and any pair can be asked about"
+    if recipe.identity and (recipe.columns.symmetric or recipe.columns.antisymmetric):
+        return "a feature each: only these objects can be asked about; --ids names makes them names"
+    return None
+
+
+def _taken_as(recipe: Recipe) -> dict[str, str]:
+    """What columns of any type were taken for."""
+    encodings = recipe.encoding, recipe.symmetric_encoding
+    return {name: kind for one in encodings if one is not None for name, kind in one.kinds.items()}
 
 
 def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:
@@ -183,6 +238,11 @@ def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> Mo
 
 def _refuse_workers_only(settings: Settings) -> None:
     refuse_many_tables(settings.sources)
+    if settings.to_stdout:
+        raise InputError("got --output - for a model; expected the name of a file.")
+    for name in ("title", "name"):
+        if getattr(settings, name) is not None and settings.report is None:
+            raise InputError(f"got --{name} without --report; expected the report that it is for.")
     for name in ("checkpoint", "checkpoint_every", "resume"):
         if getattr(settings, name):
             raise InputError(

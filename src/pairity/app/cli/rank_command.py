@@ -12,7 +12,7 @@ from pairity.app.cli.inspect_command import meaning_of, say
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection import Ranking, effects, group_objects, judges, rank_objects
-from pairity.io import Objects, Recipe, read_table, write_table
+from pairity.io import Objects, Recipe, read_table
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import column_of, text_of
 
@@ -31,18 +31,26 @@ def run_rank(settings: Settings) -> None:
                 " a symmetric one to group by."
             )
         table, content = work(given, compared, settings)
-        write_table(table, given.staged[0])
-        more = {"effects": _effects, "judges": _judges}
-        wanted = [name for name in more if getattr(settings, name) is not None]
-        for name, path in zip(wanted, given.staged[1:], strict=True):
-            write_table(more[name](given, settings), path)
-            content[name] = str(getattr(settings, name))
-    content["table"] = str(settings.output)
+        given.write(table, settings.output)
+        for name, make in {"effects": _effects, "judges": _judges}.items():
+            path = getattr(settings, name)
+            if path is not None:
+                given.write(make(given, settings), path)
+                content[name] = str(path)
+    content["table"] = "standard output" if settings.to_stdout else str(settings.output)
     say(settings, f"objects by {settings.model}", content)
 
 
 def all_pairs(recipe: Recipe, objects: Objects, settings: Settings) -> Pairs:
     """The pairs given, or all pairs of the objects, on neutral ground."""
+    timed = recipe.columns.time is not None
+    at = getattr(settings, "at", None)
+    if timed != (at is not None) and settings.pairs is None:
+        raise InputError(
+            "got a model trained with --time; expected --at TIME, when objects are compared."
+            if timed
+            else "got --at for a model trained without --time; expected one trained with it."
+        )
     if settings.pairs is not None:
         frame = read_table(settings.pairs, recipe.columns.ends)
         return recipe.pairs(frame, objects, settings.pairs.name)
@@ -55,7 +63,16 @@ def all_pairs(recipe: Recipe, objects: Objects, settings: Settings) -> Pairs:
     table = recipe.object_table(objects)
     n = len(objects.texts)
     flat = np.zeros((n * (n - 1) // 2, len(names["antisymmetric"])))
-    return Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
+    pairs = Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
+    return pairs if at is None else pairs.at(_moment(at))
+
+
+def _moment(text: str) -> Any:
+    """A number, or a date as it is written."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:
