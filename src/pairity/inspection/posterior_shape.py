@@ -33,8 +33,8 @@ from scipy.special import expit
 
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.training.kernel_posterior import at_a_time
-from pairity.training.observed import Observations
 from pairity.training.posterior import Parameters, Posterior
+from pairity.training.read import Observations
 
 #: Influences of rows on scores up to which shapes are looked at; beyond, tails are taken as normal.
 _MOST_INFLUENCES = 100_000_000
