@@ -14,6 +14,7 @@ from pairity.runtime.lazy import attach
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
+    from pairity.estimators.neighbour_features import NeighbourMeans
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
     from pairity.estimators.symmetrized import Symmetrized
@@ -29,6 +30,7 @@ __all__ = [
     "CalibratedPairClassifier",
     "DerivedFeatures",
     "LaplacianPairSVC",
+    "NeighbourMeans",
     "ObjectTransformer",
     "PairClassifierCV",
     "PairDrawClassifier",
@@ -54,6 +56,7 @@ _HOMES = {
     "CalibratedPairClassifier": "model_selection.calibrated",
     "DerivedFeatures": "estimators.derived_features",
     "LaplacianPairSVC": "estimators.semi_supervised",
+    "NeighbourMeans": "estimators.neighbour_features",
     "ObjectTransformer": "estimators.transformers",
     "PairClassifierCV": "model_selection.automatic",
     "PairDrawClassifier": "model_selection.calibrated",

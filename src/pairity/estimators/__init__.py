@@ -7,6 +7,7 @@ from pairity.runtime.lazy import attach
 if TYPE_CHECKING:
     from pairity.estimators.derived_features import DerivedFeatures
     from pairity.estimators.kernel_machines import PairLogistic, PairSVC, PairSVR
+    from pairity.estimators.neighbour_features import NeighbourMeans
     from pairity.estimators.ridge import PairRidge
     from pairity.estimators.semi_supervised import LaplacianPairSVC, TransductivePairSVC
     from pairity.estimators.symmetrized import Symmetrized
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DerivedFeatures",
     "LaplacianPairSVC",
+    "NeighbourMeans",
     "ObjectTransformer",
     "PairLogistic",
     "PairNames",
@@ -30,6 +32,7 @@ __getattr__, __dir__ = attach(
     {
         "DerivedFeatures": "derived_features",
         "LaplacianPairSVC": "semi_supervised",
+        "NeighbourMeans": "neighbour_features",
         "ObjectTransformer": "transformers",
         "PairLogistic": "kernel_machines",
         "PairNames": "transformers",

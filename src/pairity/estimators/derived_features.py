@@ -24,6 +24,7 @@ class DerivedFeatures(PairTransformer):
     ``absolute_difference``     ``|x_a - x_b|``        stays: symmetric
     ``sum``                     ``x_a + x_b``          stays
     ``product``                 ``x_a * x_b``          stays
+    ``distance``                ``||x_a - x_b||``      stays; one column
     ``absolute_antisymmetric``  ``|x~_ab|``            stays
     ``difference``              ``x_a - x_b``          changes sign: antisymmetric
     ==========================  =====================  ====================

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
+
+import numpy as np
 
 from pairity.estimators.machine import (
     PairClassifier,
@@ -12,8 +14,15 @@ from pairity.estimators.machine import (
     TwoProbabilities,
 )
 from pairity.estimators.uncertainty import WithPosterior
+from pairity.losses.piecewise import LossRecipe
 from pairity.runtime.validation import check_not_negative
 from pairity.solvers.choices import SMOOTH, Solver
+from pairity.training.read import TrainingData
+
+#: Penalties that stand for an infinite one, the first that leaves no loss.
+_HARD_STRENGTHS = (1e2, 1e4, 1e6, 1e8)
+#: Tolerances that a margin of 1 may be missed by.
+_ROUNDING = 10.0
 
 
 @dataclass(eq=False, repr=False)
@@ -41,6 +50,8 @@ class PairSVC(PairClassifier, PenalisedMachine):
         feature tables.  An order-invariant kernel is projected to the symmetry asked for.
     C : float
         Penalty of the paper: on the full set I.  The halved set uses 2C, with the same optimum.
+        ``float("inf")`` allows no error (the separable case of Section 8): the hard margin, which
+        is that of every C from some size on; pairs that cannot be separated are refused.
     training_set : {"halved", "full"}
         Solve on J (half the variables) or on I.
     solver : {"auto", "smo", "chunking", "splitting", "primal", "low_rank"} or a solver object
@@ -127,6 +138,30 @@ class PairSVC(PairClassifier, PenalisedMachine):
 
     _: KW_ONLY
     warm_start: bool = False
+
+    _can_be_hard: ClassVar[bool] = True
+
+    def _fit(self, data: TrainingData) -> Self:
+        """Fit; without errors allowed, with the first penalty that makes none.
+
+        Where no loss is left, the optimum of a finite C is that of the hard margin: it is feasible
+        there, and nothing feasible there has a smaller norm.
+        """
+        if not self._is_hard:
+            return super()._fit(data)
+        for strength in _HARD_STRENGTHS:
+            recipe = LossRecipe(self._loss, strength)
+            self.fit_loss(data, recipe.of(data.targets, data.weights))
+            margins = data.targets * self._model.decisions(data.pairs, self._budget)
+            if margins.min() >= 1.0 - _ROUNDING * self.tol:
+                return self
+        worst = int(data.rows[np.argmin(margins)])
+        self._forget()
+        self.__dict__.pop("_model", None)
+        raise ValueError(
+            f"got C=inf for pairs that this kernel does not separate (row {worst} is on the wrong side,"
+            " or too near); expected pairs that it does: take a finite C, or a richer kernel."
+        )
 
 
 @dataclass(eq=False, repr=False)

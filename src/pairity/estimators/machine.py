@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Self
@@ -219,6 +220,8 @@ class PenalisedMachine(PairMachine):
     C: float = 1.0
 
     _loss: ClassVar[str] = "hinge"
+    #: Whether C may be infinite.
+    _can_be_hard: ClassVar[bool] = False
     #: Whether the callback gets single steps of SMO.
     _watches_steps: ClassVar[bool] = True
 
@@ -231,7 +234,13 @@ class PenalisedMachine(PairMachine):
                 f"got a callback with solver={self.solver!r}; expected solver='smo' or 'auto': only"
                 " sequential minimal optimisation has single steps to watch."
             )
-        check_strength(self.C, "C")
+        if not self._is_hard:
+            check_strength(self.C, "C")
+
+    @property
+    def _is_hard(self) -> bool:
+        """Whether no error is allowed: C is infinite, where a machine can do that."""
+        return self._can_be_hard and isinstance(self.C, float) and math.isinf(self.C)
 
     def _recipe(self) -> LossRecipe:
         return LossRecipe(self._loss, float(self.C), float(getattr(self, "epsilon", 0.0)))

@@ -23,6 +23,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine, TwoLabels
+from pairity.estimators.neighbour_features import NeighbourMeans
 from pairity.estimators.past_rates import PastRates
 from pairity.estimators.ridge import PairRidge
 from pairity.estimators.semi_supervised import TransductivePairSVC
@@ -137,6 +138,7 @@ FITTED: dict[type[Any], dict[str, Any]] = {
         "estimator_": BaseEstimator | StoredTrees,
         "rates_": PastRates | None,
     },
+    NeighbourMeans: {**_READ, "graph_": Pairs},
     DerivedFeatures: {**_READ, "_even": Texts, "_odd": Texts},
     ObjectTransformer: {
         **_READ,

@@ -55,6 +55,7 @@ def labels_of_column(
     draw: str | None = None,
     dropped: Sequence[str] = (),
     says_who_is_ahead: bool = False,
+    unlabelled: bool = False,
 ) -> Labels:
     """Labels of a pandas column.
 
@@ -73,7 +74,11 @@ def labels_of_column(
     says_who_is_ahead : bool
         Whether one of the labels says that the first object is ahead (antisymmetric models): then
         numbers whose signs do not tell which one, such as 1 and 2, need ``positive`` as texts do.
+    unlabelled : bool
+        Whether rows may be without a label: they get 0, the others -1 and +1.
     """
+    if unlabelled:
+        return _with_unlabelled(column, positive, dropped, says_who_is_ahead)
     n_missing = int(column.isna().sum())
     if n_missing:
         raise ValueError(
@@ -116,6 +121,38 @@ def labels_of_column(
     signs = [sign for sign, text in stands_for.items() if text is not None]
     names = LabelNames(signs, [originals.get(stands_for[sign], stands_for[sign]) for sign in signs])
     return Labels(values[kept], kept, names, counts, n_dropped)
+
+
+def _with_unlabelled(
+    column: Any, positive: str | None, dropped: Sequence[str], says_who_is_ahead: bool
+) -> Labels:
+    """Signs of the rows that have a label, 0 of the others."""
+    known = ~column.isna().to_numpy()
+    if known.all() or not known.any():
+        raise ValueError(
+            f"got {'a label in every row' if known.all() else 'no label'} of column {column.name!r};"
+            " expected some rows with a label and some without, which this learner uses too: leave"
+            " those labels empty, or take --learner svc."
+        )
+    given = column[known]
+    if getattr(given.dtype, "kind", "O") == "f" and (given == given.round()).all():
+        given = given.astype(np.int64)  # whole numbers, but for the gaps
+    read = labels_of_column(
+        given, positive=positive, dropped=dropped, says_who_is_ahead=says_who_is_ahead
+    )
+    names = read.names
+    if names is None:
+        low, high = np.unique(read.values).tolist()
+        names = LabelNames([-1, 1], [low, high])
+        signs = np.where(read.values == high, 1, -1)
+    else:
+        signs = read.values
+    rows = np.flatnonzero(known)[read.kept]
+    kept = np.sort(np.concatenate([rows, np.flatnonzero(~known)]))
+    values = np.zeros(len(known), dtype=np.int64)
+    values[rows] = signs
+    counts = read.counts | {"no label": int(np.count_nonzero(~known))}
+    return Labels(values[kept], kept, names, counts, read.n_dropped)
 
 
 def _refuse_unordered(values: NDArray[Any], column: Any) -> None:

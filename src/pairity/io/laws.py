@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from pairity.estimators.derived_features import DerivedFeatures
 from pairity.estimators.machine import PairMachine
+from pairity.estimators.neighbour_features import NeighbourMeans
 from pairity.estimators.object_effects import Effects
 from pairity.estimators.past_rates import PastRates
 from pairity.estimators.stored_trees import StoredTrees
@@ -303,6 +304,14 @@ def _derived(model: DerivedFeatures) -> Holds:
     yield (model._even, model._odd) == (tuple(model.symmetric), tuple(model.antisymmetric))
 
 
+def _neighbours(model: NeighbourMeans) -> Holds:
+    yield from _read(model)
+    graph = model.graph_
+    widths = graph.n_object_features, graph.n_symmetric, graph.n_antisymmetric
+    yield widths == tuple(model.feature_widths_)
+    yield bool((graph.first != graph.second).all())
+
+
 def _transformer(model: ObjectTransformer) -> Holds:
     yield from _read(model)
     for name in ("transformer", "symmetric", "antisymmetric"):
@@ -326,5 +335,6 @@ _LAWS: dict[type[Any], tuple[str, Callable[[Any], Holds]]] = {
     PastRates: ("past rates", _rates),
     Symmetrized: ("a fitted {}", _symmetrized),
     DerivedFeatures: ("DerivedFeatures", _derived),
+    NeighbourMeans: ("NeighbourMeans", _neighbours),
     ObjectTransformer: ("an ObjectTransformer", _transformer),
 }

@@ -27,6 +27,7 @@ _HOMES = {
         "pairity.estimators.ridge": "PairRidge",
         "pairity.estimators.semi_supervised": "LaplacianPairSVC TransductivePairSVC",
         "pairity.estimators.derived_features": "DerivedFeatures",
+        "pairity.estimators.neighbour_features": "NeighbourMeans",
         "pairity.estimators.object_effects": "EffectColumns Effects",
         "pairity.estimators.transformers": "ObjectTransformer",
         "pairity.estimators.past_rates": "PastRates",

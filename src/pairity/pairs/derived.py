@@ -7,6 +7,7 @@ part                        value                      under a swap
 ``absolute_difference``     ``|x_a - x_b|``            stays (even)
 ``sum``                     ``x_a + x_b``              stays
 ``product``                 ``x_a * x_b``              stays
+``distance``                ``||x_a - x_b||``          stays (Remark 1)
 ``symmetric``               ``x_ab``, as given         stays
 ``antisymmetric``           ``x~_ab``, as given        changes sign
 ``absolute_antisymmetric``  ``|x~_ab|``                stays
@@ -33,6 +34,11 @@ def _combined(pairs: Pairs, combine: Callable[[Matrix, Matrix], Matrix]) -> Matr
     return combine(*ends)
 
 
+def _distance(pairs: Pairs) -> Matrix:
+    """Euclidean distance of the two objects, one column: the example of Remark 1."""
+    return np.sqrt(np.sum(_combined(pairs, sub) ** 2, axis=1, keepdims=True))
+
+
 EVEN, ODD = Parity.EVEN, Parity.ODD
 #: Parity of each part, the function that computes it, and the name of a column.
 PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
@@ -40,6 +46,7 @@ PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
     "absolute_difference": (EVEN, lambda pairs: np.abs(_combined(pairs, sub)), "|{0}(a) - {0}(b)|"),
     "sum": (EVEN, lambda pairs: _combined(pairs, add), "{0}(a) + {0}(b)"),
     "product": (EVEN, lambda pairs: _combined(pairs, mul), "{0}(a) * {0}(b)"),
+    "distance": (EVEN, _distance, "distance"),
     "symmetric": (EVEN, lambda pairs: pairs.symmetric, "{0}"),
     "antisymmetric": (ODD, lambda pairs: pairs.antisymmetric, "{0}"),
     "absolute_antisymmetric": (EVEN, lambda pairs: np.abs(pairs.antisymmetric), "|{0}|"),
@@ -81,6 +88,7 @@ def derived_names(
     """Names of the columns of :func:`derived_features`, from the names of the columns given."""
     columns = {"symmetric": symmetric, "antisymmetric": antisymmetric}
     columns["absolute_antisymmetric"] = antisymmetric
+    columns["distance"] = ("",)  # one column, whatever the objects have
     return [
         PARTS[name][2].format(column)
         for name in check_parts(parts)

@@ -40,19 +40,31 @@ from pairity.app.cli.options import Settings
 )
 @options.choice(
     "--learner",
-    ["svc", "logistic", "svr", "ridge"],
-    "svc and logistic for labels, svr and ridge for numbers.",
+    ["svc", "logistic", "svr", "ridge", "transductive", "laplacian"],
+    "svc and logistic for labels, svr and ridge for numbers; transductive and laplacian for labels of"
+    " which some are missing: those pairs are learned from too.",
     default="svc",
     show_default=True,
 )
 @options.option(
     "--kernel",
-    "Name of a kernel, or a formula: 'gaussian', 'linear + product(gaussian(2))'.",
+    "Name of a kernel, or a formula: 'gaussian', 'linear + product(gaussian(2))',"
+    " \"order_invariant(bilinear('P.csv'))\", 'diffusion(direct_sum(linear))'.",
     metavar="KERNEL",
 )
 @options.number("--C penalty", "Weight of the errors (svc, logistic, svr); 1.")
 @options.number("--alpha", "Weight of the norm (ridge); 1.")
 @options.number("--decay", "Half-life of observations, in the unit of --time (days for dates).")
+@options.number("--manifold", "Weight of the smoothness over the graph (laplacian); 100.")
+@options.option(
+    "--neighbors", "Neighbours in the graph (laplacian); 6.", type=click.IntRange(1), metavar="K"
+)
+@options.option(
+    "--neighbour-means",
+    "Add means over the pairs around each pair, looking so far.",
+    type=click.IntRange(1),
+    metavar="HOPS",
+)
 @options.flag(
     "--tune",
     "Choose by validation without leaks: the automatic model, or of --kernel the penalty.",

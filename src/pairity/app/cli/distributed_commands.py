@@ -148,6 +148,9 @@ def _refuse_options(settings: Settings) -> None:
         "drop_label": "files without those rows",
         "impute": "tables without missing numbers",
         "skip_unknown": "files without those rows",
+        "neighbour_means": "none: they need all pairs in one place",
+        "manifold": "--learner svc or logistic",
+        "neighbors": "--learner svc or logistic",
         "groups": "none: nothing is validated there",
         "time": "one table of pairs: workers know no times",
         "decay": "one table of pairs: workers know no times",
@@ -158,6 +161,8 @@ def _refuse_options(settings: Settings) -> None:
             raise InputError(f"got {option} with --distributed; expected {expected}.")
     if settings.ids == "names":
         raise InputError("got --ids names with --distributed; expected a table of objects.")
+    if settings.learner in ("transductive", "laplacian"):
+        raise InputError(f"got --learner {settings.learner} with --distributed; expected another.")
     if settings.symmetry == "none":
         raise InputError(
             "got --symmetry none with --distributed; expected symmetric or antisymmetric."

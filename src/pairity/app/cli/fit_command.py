@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 import pairity
@@ -25,18 +26,29 @@ from pairity.model_selection import TimeSplit
 _LANDMARKS = 256
 
 #: Estimators by the names of learners; searches have two letters more.
-_ESTIMATORS = {"svc": "PairSVC", "logistic": "PairLogistic", "ridge": "PairRidge", "svr": "PairSVR"}
+_ESTIMATORS = {
+    "svc": "PairSVC",
+    "logistic": "PairLogistic",
+    "ridge": "PairRidge",
+    "svr": "PairSVR",
+    "transductive": "TransductivePairSVC",
+    "laplacian": "LaplacianPairSVC",
+}
 _TUNED = ("svc", "logistic", "ridge")
 #: Splits of what is chosen or calibrated in the order of time.
 _SPLITS_IN_TIME = 5
 
 
-def make_estimator(settings: Settings, *, identity: bool) -> Any:
+def make_estimator(settings: Settings, *, identity: bool, pairs: Any = None) -> Any:
     """Estimator as asked for, wrapped for probabilities or draws.
 
-    Objects known by their ids alone (``identity``) get an effect each: Bradley-Terry.
+    Objects known by their ids alone (``identity``) get an effect each: Bradley-Terry.  ``pairs`` are
+    the arcs that a diffusion kernel knows.
     """
-    estimator = _estimator(settings, "linear" if identity else "gaussian")
+    estimator = _estimator(settings, "linear" if identity else "gaussian", pairs)
+    if settings.neighbour_means is not None:
+        means = pairity.NeighbourMeans(hops=settings.neighbour_means)
+        estimator = make_pipeline(means, estimator)
     if settings.draw is not None:
         return pairity.PairDrawClassifier(estimator, **_splits(settings))
     if settings.probabilities and not hasattr(estimator, "predict_proba"):
@@ -75,6 +87,15 @@ def _refuse_contradictions(settings: Settings) -> None:
         and settings.time is None,
         "got --decay with --tune; expected one of them: searches weigh all pairs alike.": settings.tune
         and settings.decay is not None,
+        f"got --manifold or --neighbors for --learner {learner}; expected laplacian.": (
+            settings.manifold is not None or settings.neighbors is not None
+        )
+        and learner != "laplacian",
+        f"got --report, --probabilities or --draw for --learner {learner}; expected svc or"
+        " logistic.": learner in ("transductive", "laplacian")
+        and (settings.report is not None or settings.probabilities or drawn),
+        "got --tune with --neighbour-means; expected --C (or --alpha) and --kernel.": settings.tune
+        and settings.neighbour_means is not None,
         f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
         and learner not in _TUNED,
     }
@@ -106,7 +127,7 @@ def _has_bare_gaussian(kernel: Kernel) -> bool:
     return isinstance(kernel, Gaussian) or any(map(_has_bare_gaussian, kernel.children()))
 
 
-def _estimator(settings: Settings, default: Any) -> Any:
+def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
     """One fit with this kernel if none is named; or a search that chooses, the automatic model."""
     _refuse_contradictions(settings)
     if settings.tune and settings.kernel is None and settings.draw is None:
@@ -115,9 +136,10 @@ def _estimator(settings: Settings, default: Any) -> Any:
         return automatic(settings.symmetry, verbose=settings.verbose, **_splits(settings))
     kernel = "auto" if settings.tune else default
     if settings.kernel is not None:
-        kernel = parse_kernel(settings.kernel)
+        kernel = parse_kernel(settings.kernel, pairs)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
     given["decay"] = settings.decay
+    given |= {"manifold": settings.manifold, "n_neighbors": settings.neighbors}
     options = {name: value for name, value in given.items() if value is not None}
     options |= _splits(settings) if settings.tune else {}
     name = _ESTIMATORS[settings.learner] + ("CV" if settings.tune else "")
@@ -144,7 +166,8 @@ def run_fit(settings: Settings) -> None:
     ):
         training = read_training(settings)
         enter("training")
-        model = make_estimator(settings, identity=training.recipe.identity)
+        identity = training.recipe.identity
+        model = make_estimator(settings, identity=identity, pairs=training.pairs)
         model.fit(training.pairs, training.labels.values, **_groups(settings, training, model))
         enter("saving")
         summary = _summary(settings, training, model)
@@ -204,7 +227,7 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "ids": _about_ids(training.recipe),
         "columns taken as": _taken_as(training.recipe) or None,
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
-        if hasattr(model, "score")
+        if hasattr(model, "score") and settings.learner not in ("transductive", "laplacian")
         else None,
     }
     return {name: value for name, value in content.items() if value is not None}

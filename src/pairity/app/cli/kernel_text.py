@@ -11,25 +11,34 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import pairity.kernels
-from pairity.kernels import Kernel, Standardized
+from pairity.exceptions import gist
+from pairity.kernels import Bilinear, Diffusion, Kernel, Standardized
 from pairity.kernels.standardized import KERNEL_NAMES, as_kernel
+from pairity.pairs.data import Pairs
 
 #: Kernels that need a matrix, pairs or a function, which a text cannot give.
-_NOT_TEXT = {"Bilinear", "Callable", "Diffusion", "Kernel", "Precomputed"}
+_NOT_TEXT = {"Callable", "Kernel", "Precomputed"}
 #: Kernels made of kernels of pairs; all others are made of kernels of objects or of features.
 _OF_PAIRS = {"Balanced", "Mixed", "Nystroem", "OrderInvariant", "SkewBalanced"}
 
 
-def parse_kernel(text: str) -> Any:
-    """A kernel, or the name of a default one as it stands."""
+def parse_kernel(text: str, arcs: Pairs | None = None) -> Any:
+    """A kernel, or the name of a default one as it stands.
+
+    ``bilinear('P.csv')`` reads the matrix P of K_P from a file of numbers; ``diffusion(kernel)`` spreads
+    over the ``arcs``, the pairs of the training table.
+    """
     if text in KERNEL_NAMES:
         return text
     try:
         tree = ast.parse(text.strip(), mode="eval")
-        kernel = _built(tree.body)
+        kernel = _with_arcs(_built(tree.body), arcs)
     except (SyntaxError, TypeError, RecursionError, MemoryError):
         kernel = None
     if not isinstance(kernel, Kernel):
@@ -39,6 +48,35 @@ def parse_kernel(text: str) -> Any:
             " 'gaussian(2) + 0.5 * product(linear)'."
         )
     return kernel
+
+
+class _Spread:
+    """A diffusion kernel that waits for its arcs."""
+
+    def __init__(self, kernel: Kernel, **options: Any) -> None:
+        self.kernel, self.options = kernel, options
+
+
+def _with_arcs(value: Any, arcs: Pairs | None) -> Any:
+    if not isinstance(value, _Spread):
+        return value
+    if arcs is None:
+        raise ValueError("got a diffusion kernel where there are no pairs; expected another one.")
+    return Diffusion(value.kernel, arcs, **value.options)
+
+
+def _matrix(path: Any) -> Any:
+    """A square table of numbers from a text file, parted by commas or spaces."""
+    if not isinstance(path, str):
+        raise TypeError("a file is named by a text")
+    try:
+        text = Path(path).read_text(encoding="utf-8").replace(",", " ")
+        return np.loadtxt(text.splitlines(), ndmin=2)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"got bilinear({path!r}), which cannot be read ({gist(error)}); expected a file with the"
+            " numbers of P, a row a line, parted by commas."
+        ) from None
 
 
 def _snake(name: str) -> str:
@@ -78,6 +116,10 @@ def _called(node: ast.Call, kernel_class: Any, *, plain: bool) -> Any:
     options = {entry.arg: _built(entry.value, plain=inside) for entry in node.keywords if entry.arg}
     if len(options) != len(node.keywords):
         raise TypeError("no ** here")
+    if kernel_class is Bilinear:
+        return Bilinear(*map(_matrix, arguments))
+    if kernel_class is Diffusion:
+        return _Spread(*arguments, **options)
     kernel = kernel_class(*arguments, **options)
     done = plain or not inside or kernel_class is Standardized
     called = {id(inner.func) for inner in ast.walk(node) if isinstance(inner, ast.Call)}

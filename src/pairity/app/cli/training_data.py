@@ -48,6 +48,7 @@ def read_training(settings: Settings) -> Training:
         draw=settings.draw,
         dropped=settings.drop_label,
         says_who_is_ahead=settings.symmetry == "antisymmetric",
+        unlabelled=settings.learner in ("transductive", "laplacian"),
     )
     frame = frame.iloc[labels.kept]
     objects, columns = table or named_objects(settings, frame)
