@@ -37,8 +37,6 @@ KERNELS: dict[str, tuple[Kernel, str]] = {
     "sum": (0.5 * Gaussian(SIGMA) + 0.4 * Additive(Gaussian(SIGMA)) + 0.1 * Linear(), ""),
     "metric": (MetricLearning(Gaussian(SIGMA)), ""),
 }
-#: Kernels through object Gram matrices, which objects that appear once do not have.
-THROUGH_OBJECTS = ("sum", "metric")
 PENALTIES = (0.01, 1.0, 100.0)
 SOLVERS = {"hinge": ("chunking", "splitting", "smo", "primal"), "logistic": ("newton", "primal")}
 #: Times of the automatic choice, and seconds beside them for what a first fit has to load, after
@@ -82,8 +80,6 @@ def problems() -> Iterator[Problem]:
     """The grid."""
     for shape in SHAPES:
         for kernel in KERNELS:
-            if "once" in shape and kernel in THROUGH_OBJECTS:
-                continue
             for loss in SOLVERS:
                 for C in PENALTIES:
                     yield Problem(shape, kernel, loss, C)

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments import transductive
-from experiments.inference import coverage, suggestions
+from experiments.inference import coverage, report, suggestions
+from experiments.tables import tables_in
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -44,9 +45,16 @@ def test_one_simulation_of_coverage():
     assert all(0.0 <= share <= 1.0 for share in shares)
 
 
-def test_one_race_of_suggestions():
-    run = suggestions.race(suggestions.simulated, 0, 60, 20, "scores")
-    assert run.n_votes.tolist() == [20, 40, 60]
-    assert run.suggested[0].tolist() == run.at_random[0].tolist()  # from the same start
-    share, spread = suggestions.shares_needed([run, run])
-    assert ((share > 0) & (spread == 0))[np.isfinite(share)].all()
+def test_votes_that_suggestions_need():
+    contest = suggestions.Contest(suggestions.simulated, 60, 20)
+    ours, theirs = (suggestions.curve(contest, 0, strategy) for strategy in ("order", None))
+    assert ours.n_votes.tolist() == theirs.n_votes.tolist() == [20, 40, 60]
+    assert ours.missed[0].tolist() == theirs.missed[0].tolist()  # from the same start
+    same = suggestions.share_needed([theirs, theirs], [theirs, theirs], "leaders")
+    assert same["share"] <= 1.0
+    assert same["spread"] == 0.0
+
+
+def test_tables_of_inference_are_those_of_the_results():
+    page, kept = (path.read_text(encoding="utf-8") for path in (report.PAGE, report.RESULTS))
+    assert tables_in(page).strip() == report.markdown(json.loads(kept)).strip()

@@ -25,7 +25,7 @@ HOMES = {
     "lifting, (34)": (r"concatenate\(\[theta, .*theta\]\)", "training/fit.py"),
     "the unordered pair": (r"minimum\((\w+\.)?first, (\w+\.)?second\)", "pairs/parity.py"),
     "inside a pipeline": (r"steps\[-1\]\[1\]", "estimators/unwrap.py"),
-    "labels to signs": (r"def read_labels\(", "training/read.py"),
+    "labels to signs": (r"def read_labels\(", "training/labels.py"),
     "columns of predictions": (r"def result_columns\(", "distributed/predictions.py"),
     "a name of a kernel": (r'"gaussian": ', "kernels/standardized.py"),
     "certificates": (r"def certify\(", "solvers/certificate.py"),

@@ -1,120 +1,84 @@
-"""The tables of docs/uncertainty.md, all of them or those named: coverage, suggestions, judges."""
+"""``python -m experiments.inference [coverage] [suggestions] [judges]``: what is not measured yet.
+
+Results go to experiments/results/inference.json as they come, and the tables to docs/uncertainty.md;
+--again measures what is there as well.
+"""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
 
-import numpy as np
-from scipy.special import expit
-from sklearn.metrics import roc_auc_score
+from experiments.inference import coverage, judging, suggestions
+from experiments.inference.report import PAGE, RESULTS, markdown
+from experiments.tables import with_tables
 
-from experiments.inference import coverage as covered
-from experiments.inference import suggestions
-from experiments.tables import markdown_table
-from pairity import PairLogistic, Pairs
-from pairity.inspection import judges, rank_objects
-
-
-def coverage_table(n_runs: int = 100) -> list[str]:
-    """Coverage of every case."""
-    rows = [
-        [
-            str(found.case.n_objects),
-            found.case.design,
-            found.case.truth + (", clustered" if found.case.clustered else ""),
-            *(
-                f"{100 * share:.1f}"
-                for share in (found.scores, found.all_scores, found.effects, found.predictions)
-            ),
-            str(found.n_runs),
-        ]
-        for found in covered.coverages(n_runs)
-    ]
-    header = [
-        "objects",
-        "design",
-        "truth",
-        "scores",
-        "all at once",
-        "effects",
-        "predictions",
-        "runs",
-    ]
-    lines = markdown_table(header, rows)
-    right, wrong = (covered.regression_coverage(n_runs, width) for width in (1.5, 4.5))
-    return [
-        *lines,
-        f"Ridge regression, function drawn from the kernel: {100 * right:.1f} %; kernel three"
-        f" times as wide: {100 * wrong:.1f} %.",
-        "",
-    ]
+#: Simulations for a number of objects, where the model is right and where it is not; seeds.
+RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 300, 100: 120, 500: 20}, 60, 60, 20
 
 
-def suggestion_table(n_seeds: int = 20) -> list[str]:
-    """Votes needed."""
-    rows = []
-    for name, voters, n_votes, batch in (
-        ("simulated, 30 objects", suggestions.simulated, 800, 10),
-        ("games of 60 football teams", suggestions.football, 1600, 20),
-        ("votes on 59 language models", suggestions.language_models, 1600, 40),
-    ):
-        races = [
-            suggestions.race(voters, seed, n_votes, batch, "scores") for seed in range(n_seeds)
-        ]
-        share, spread = suggestions.shares_needed(races)
-        needed = [
-            f"{100 * one:.0f} ± {100 * two:.0f}" for one, two in zip(share, spread, strict=True)
-        ]
-        rows.append([name, str(n_votes), *needed, str(n_seeds)])
-    header = [
-        "votes",
-        "random votes",
-        "needed for the margins, %",
-        "for the ten leaders, %",
-        "seeds",
-    ]
-    return markdown_table(header, rows)
+def main() -> None:
+    """Measure, keep, and bring the page up to date once all is there."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.inference", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=["coverage", "suggestions", "judges", []])
+    parser.add_argument("--again", action="store_true", help="measure what is there as well")
+    given = parser.parse_args()
+    parts = given.parts or ["coverage", "suggestions", "judges"]
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    if given.again:
+        kept = {name: part for name, part in kept.items() if name not in parts}
+    if "coverage" in parts:
+        for case in coverage.CASES:
+            _measure(kept, "coverage", case.name, lambda case=case: _covered(case))
+        _measure(kept, "regression", None, _regression)
+    if "suggestions" in parts:
+        for name in suggestions.CONTESTS:
+            _measure(
+                kept,
+                "suggestions",
+                name,
+                lambda name=name: suggestions.votes_needed(name, SEEDS),
+            )
+    if "judges" in parts:
+        _measure(kept, "judges", None, lambda: judging.judged(SEEDS))
+    if {"coverage", "regression", "suggestions", "judges"} <= set(kept):
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(with_tables(page, markdown(kept)), encoding="utf-8")
+        print(markdown(kept))
 
 
-def judge_table(n_seeds: int = 20) -> list[str]:
-    """How well bad judges are told from good ones, and what the ranking gains."""
-    found = np.array(list(_judged(n_seeds)))
-    mean, least = found.mean(axis=0), found.min(axis=0)
-    rows = [
-        ["AUC, answers at random", f"{mean[0]:.3f}", f"{least[0]:.3f}"],
-        ["AUC, always the first", f"{mean[1]:.3f}", f"{least[1]:.3f}"],
-        ["error of scores without judges", f"{mean[2]:.3f}", f"{least[2]:.3f}"],
-        ["error of scores with judges", f"{mean[3]:.3f}", f"{least[3]:.3f}"],
-    ]
-    return markdown_table(["of 40 judges with 60 votes, 5 and 5 are bad", "mean", "least"], rows)
+def _covered(case: coverage.Case) -> dict[str, Any]:
+    right = case.truth == "as modelled"
+    found = asdict(coverage.coverage(case, RUNS[case.n_objects] if right else MISSPECIFIED_RUNS))
+    del found["case"]
+    return found
 
 
-def _judged(n_seeds: int) -> Iterator[tuple[float, ...]]:
-    m, n_judges, each = 20, 40, 60
-    for seed in range(n_seeds):
-        random = np.random.default_rng(seed)
-        strength, who = random.normal(size=m), np.repeat(np.arange(n_judges), each)
-        first = random.integers(0, m, len(who))
-        second = (first + random.integers(1, m, len(who))) % m
-        slopes, biases = random.lognormal(0, 0.2, n_judges), 0.2 * random.normal(size=n_judges)
-        slopes[:10], biases[5:10] = 0.0, 3.0
-        odds = slopes[who] * (strength[first] - strength[second]) + biases[who]
-        won = np.where(random.random(len(who)) < expit(odds), 1, -1)
-        pairs = Pairs(np.eye(m), first, second)
-        model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, won)
-        panel, place = judges(model, who), np.arange(n_judges)
-        some = (place < 5) | (place >= 10)
-        truth = strength - strength.mean()
-        errors = [
-            float(np.sqrt(np.mean((rank_objects(one, np.eye(m), n_cycles=0).scores - truth) ** 2)))
-            for one in (model, panel)
-        ]
-        tossing = roc_auc_score((place < 5)[some], -panel.slopes[some])
-        yield tossing, roc_auc_score((place >= 5) & (place < 10), panel.biases), *errors
+def _regression() -> dict[str, Any]:
+    right, wide = (coverage.regression_coverage(REGRESSION_RUNS, width) for width in (1.5, 4.5))
+    return {"right": right, "wide": wide, "runs": REGRESSION_RUNS}
+
+
+def _measure(
+    kept: dict[str, Any], part: str, name: str | None, measured: Callable[[], dict[str, Any]]
+) -> None:
+    """Measure what is not there, and keep it."""
+    if part in kept and (name is None or name in kept[part]):
+        return
+    found = measured()
+    print(part, name or "", json.dumps(found), flush=True)
+    # another part may have been measured meanwhile
+    on_file = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for place in (kept, on_file):
+        if name is None:
+            place[part] = found
+        else:
+            place.setdefault(part, {})[name] = found
+    RESULTS.write_text(json.dumps(on_file, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    tables = {"coverage": coverage_table, "suggestions": suggestion_table, "judges": judge_table}
-    for name in sys.argv[1:] or tables:
-        print(*tables[name](), sep="\n", flush=True)
+    main()

@@ -8,12 +8,12 @@ as spread as the model thinks, half of the votes tossed, or judges who hang toge
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
+from scipy.stats import rankdata
 
 from pairity import PairLogistic, PairRidge, Pairs
 from pairity.inspection import effects, rank_objects
@@ -32,6 +32,12 @@ class Case:
     per_object: int = 40  # votes
     clustered: bool = False
 
+    @property
+    def name(self) -> str:
+        """What tells it from the others."""
+        clustered = ", clustered" if self.clustered else ""
+        return f"{self.n_objects} objects, {self.design}, {self.truth}{clustered}"
+
 
 @dataclass(frozen=True)
 class Coverage:
@@ -40,6 +46,7 @@ class Coverage:
     case: Case
     scores: float
     all_scores: float
+    all_ranks: float
     effects: float
     predictions: float
     n_runs: int
@@ -97,8 +104,8 @@ def _inside(truth: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarr
     return (lower <= truth) & (truth <= upper)
 
 
-def one_run(case: Case, random: np.random.Generator) -> tuple[float, float, float, float]:
-    """Shares of one simulation: scores, all scores at once, effects, predictions."""
+def one_run(case: Case, random: np.random.Generator) -> tuple[float, ...]:
+    """Shares of one simulation: scores, all at once, all ranks at once, effects, predictions."""
     votes = _votes(case, random)
     pairs, strength = votes.pairs, votes.strength
     model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, votes.won)
@@ -116,6 +123,7 @@ def one_run(case: Case, random: np.random.Generator) -> tuple[float, float, floa
     return (
         float(np.mean(_inside(truth, sure.lower, sure.upper))),
         float(np.all(_inside(truth, sure.lower_all, sure.upper_all))),
+        float(np.all(_inside(rankdata(-truth), sure.best_rank, sure.worst_rank))),
         float(np.mean(_inside(votes.taste, table.lower, table.upper))),
         float(np.mean(_inside(margin, low, high))),
     )
@@ -126,12 +134,6 @@ def coverage(case: Case, n_runs: int, seed: int = 0) -> Coverage:
     random = np.random.default_rng([seed, case.n_objects])
     shares = np.mean([one_run(case, random) for _ in range(n_runs)], axis=0)
     return Coverage(case, *map(float, shares), n_runs)
-
-
-def coverages(n_runs: int) -> Iterator[Coverage]:
-    """All cases; fewer simulations of 500 objects, whose scores are many."""
-    for case in CASES:
-        yield coverage(case, n_runs // 4 if case.n_objects == 500 else n_runs)
 
 
 def regression_coverage(n_runs: int, width: float, seed: int = 0) -> float:

@@ -10,12 +10,20 @@ the expected reduction of their total variance is
 
 and, taken greedily, each suggestion knows what those before it will teach: a batch is diverse.
 
+Where signs are asked for, not values, each value counts by its doubt.  With d the density of the value f
+at 0 now, ``d = phi(f / sqrt(v)) / sqrt(v)``, an estimate with errors of variance v has the wrong sign
+with a probability of about ``d E|error| = d sqrt(2 v / pi)``.  The derivative by v,
+``phi(f / sqrt(v)) / (v sqrt(2 pi))``, is what a unit of variance there counts: gains are then numbers of
+signs put right, to first order.
+
 =================  ===============================================================================
 strategy           targets
 =================  ===============================================================================
+``"order"``        who is ahead: signs of f at all pairs of the objects of the pool
+``"top"``          who leads: signs of f between each of those that lead now and each of the others
 ``"scores"``       scores of all objects of the pool (least squares over all pairs of them)
-``"top"``          scores of those that lead now
 ``"decisions"``    values of f at the pairs of the pool
+``"labels"``       signs of f at the pairs of the pool
 ``"uncertainty"``  none: the outcome that is least certain, by the posterior mean of the probability
                    and, between equals, by the variance
 =================  ===============================================================================
@@ -32,20 +40,24 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import is_classifier
 
+from pairity.estimators.unwrap import direction
 from pairity.inspection.fitted_function import as_frame, require_pairs, together
 from pairity.inspection.linear_part import posterior, probabilistic_machine
-from pairity.pairs.arrays import Mask, Matrix, Places, Vector
+from pairity.pairs.arrays import Mask, Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity, halved_weight
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_choice, check_count
+from pairity.training.kernel_posterior import at_a_time
 from pairity.training.posterior import Parameters, Posterior
 
 __all__ = ["Suggestions", "suggest"]
 
-STRATEGIES = ("scores", "top", "decisions", "uncertainty")
+STRATEGIES = ("order", "top", "scores", "decisions", "labels", "uncertainty")
 #: Numbers of roots that are held, and pairs and targets together where kernel values are needed.
 _MOST_NUMBERS, _MOST_PAIRS = 200_000_000, 3000
+#: Variances below this part of the largest are rounding.
+_LEAST_SHARE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +69,8 @@ class Suggestions:
     rows : ndarray of int
         Row numbers into the pool.
     gains : ndarray of float
-        Expected reduction of the total variance of the targets, of "uncertainty" the entropy of
-        the outcome; over the cost, each after those before it.
+        Expected reduction of the total variance of the targets, or of the number of wrong signs; of
+        "uncertainty" the entropy of the outcome.  Over the cost, each after those before it.
     decisions, errors : ndarray of float
         Values of the fitted function there, and their standard deviations now.
     pool : Pairs
@@ -98,7 +110,7 @@ def suggest(
     model: Any,
     pool: Pairs,
     n: int = 10,
-    strategy: str = "scores",
+    strategy: str = "order",
     *,
     top: int = 10,
     costs: ArrayLike | None = None,
@@ -114,10 +126,10 @@ def suggest(
         Candidates; each row at most once.  ``Pairs.complete(objects, ids=...)`` are all pairs.
     n : int
         Number of suggestions; fewer where the pool has fewer.
-    strategy : {"scores", "top", "decisions", "uncertainty"}
+    strategy : {"order", "top", "scores", "decisions", "labels", "uncertainty"}
         What to learn about, see the table of :mod:`pairity.active`.
     top : int
-        Number of leaders that "top" is about.
+        Number of leaders that "top" is to find.
     costs : array-like of shape (len(pool),), optional
         What each question costs; gains are divided by it.
     asked : Pairs, optional
@@ -140,10 +152,10 @@ def suggest(
     check_choice(strategy, "strategy", STRATEGIES)
     machine = probabilistic_machine(model)
     known = posterior(model)
-    if strategy in ("scores", "top") and known.parity is not Parity.ODD:
+    if strategy in ("order", "top", "scores") and known.parity is not Parity.ODD:
         raise ValueError(
-            f"got strategy={strategy!r} for a model that ranks nothing; expected 'decisions' or"
-            " 'uncertainty', or an antisymmetric model."
+            f"got strategy={strategy!r} for a model that ranks nothing; expected 'labels', 'decisions'"
+            " or 'uncertainty', or an antisymmetric model."
         )
     price = _costs(costs, len(pool))
     candidates = np.flatnonzero(_open(pool, asked))
@@ -153,14 +165,8 @@ def suggest(
     one_order = _oriented(pool[candidates])
     values, variance = machine._model.decisions(one_order), known.variance(one_order)
     weights = _weights(machine, known, values, variance)
-    if strategy == "uncertainty":
-        targets, combined = one_order[:0], sp.csr_array((0, 0))
-    elif strategy == "decisions":
-        targets, combined = one_order, sp.eye_array(len(one_order), format="csr")
-    else:
-        targets, combined = _score_targets(machine, one_order, top if strategy == "top" else None)
-    roots = _roots(known, one_order, targets, combined)
-    batch = _Batch(*roots, weights, price[candidates], known.scale)
+    targets = _targets(model, known, one_order, strategy, top)
+    batch = _Batch(*_roots(known, one_order, targets), weights, price[candidates], known.scale)
     doubt = _entropy(machine, values, variance) if strategy == "uncertainty" else None
     rows, gains = batch.chosen(min(n, len(candidates)), doubt)
     decisions = machine._model.decisions(pool[candidates[rows]])
@@ -221,67 +227,97 @@ def _entropy(machine: Any, values: Vector, variance: Vector) -> Vector:
     return chance * moderate + np.log1p(np.exp(-moderate))
 
 
-def _score_targets(machine: Any, pairs: Pairs, top: int | None) -> tuple[Pairs, sp.csr_array]:
-    """All pairs of the objects of a pool, on neutral ground, and what makes scores of them."""
-    used = pairs.without_unused_objects()
+@dataclass(frozen=True, eq=False)
+class _Targets:
+    """What is to be learnt: sums ``combined @ f`` of values at pairs."""
+
+    pairs: Pairs
+    combined: sp.csr_array
+
+
+def _targets(model: Any, known: Posterior, pool: Pairs, strategy: str, top: int) -> _Targets:
+    machine = probabilistic_machine(model)
+    if strategy == "uncertainty":
+        return _Targets(pool[:0], sp.csr_array((0, 0)))
+    if strategy == "decisions":
+        return _Targets(pool, sp.eye_array(len(pool), format="csr"))
+    if strategy == "labels":
+        return _signs(machine, known, pool, np.ones(len(pool), dtype=np.bool_))
+    every = _all_pairs(pool)
+    m, n = every.n_objects, len(every)
+    ends, columns = np.concatenate([every.first, every.second]), np.tile(np.arange(n), 2)
+    signs = np.repeat([1.0 / m, -1.0 / m], n)
+    scoring = sp.csr_array((signs, (ends, columns)), shape=(m, n))
+    if strategy == "scores":
+        return _Targets(every, scoring)
+    asked_for = np.ones(n, dtype=np.bool_)
+    if strategy == "top" and top < m:
+        scores = direction(model, Parity.ODD) * (scoring @ machine._model.decisions(every))
+        leads = np.zeros(m, dtype=np.bool_)
+        leads[np.argsort(-scores, kind="stable")[:top]] = True
+        asked_for = leads[every.first] != leads[every.second]
+    return _signs(machine, known, every, asked_for)
+
+
+def _all_pairs(pool: Pairs) -> Pairs:
+    """All pairs of the objects of a pool, on neutral ground."""
+    used = pool.without_unused_objects()
     m = used.n_objects
     neutral = [
         np.zeros((m * (m - 1) // 2, width)) for width in (used.n_symmetric, used.n_antisymmetric)
     ]
-    every = Pairs.complete(
+    return Pairs.complete(
         used.objects, symmetric=neutral[0], antisymmetric=neutral[1], ids=used.ids
     )
-    rows = np.concatenate([every.first, every.second])
-    signs = np.repeat([1.0 / m, -1.0 / m], len(every))
-    columns = np.tile(np.arange(len(every)), 2)
-    combined = sp.csr_array((signs, (rows, columns)), shape=(m, len(every)))
-    if top is None:
-        return every, combined
-    scores = combined @ machine._model.decisions(every)
-    return every, combined[np.argsort(-scores, kind="stable")[:top]]
 
 
-def _roots(
-    known: Posterior, pairs: Pairs, targets: Pairs, combined: sp.csr_array
-) -> tuple[Matrix, Matrix]:
-    """Columns whose inner products are covariances before the scale: of pairs, and of targets."""
-    span, n = known.span, len(pairs)
+def _signs(machine: Any, known: Posterior, pairs: Pairs, asked_for: Mask) -> _Targets:
+    """Values at some pairs, each by what a unit of its variance counts."""
+    variance = known.variance(pairs)
+    certain = variance <= _LEAST_SHARE * variance.max(initial=0.0)  # equal objects, say
+    some = np.flatnonzero(asked_for & ~certain)
+    variance, values = variance[some], machine._model.decisions(pairs)[some]
+    counts = np.exp(-0.5 * values**2 / variance) / (2.0 * np.pi * variance)
+    entries = np.sqrt(counts), (np.arange(len(some)), some)
+    return _Targets(pairs, sp.csr_array(entries, shape=(len(some), len(pairs))))
+
+
+def _roots(known: Posterior, pairs: Pairs, targets: _Targets) -> tuple[Matrix, Matrix]:
+    """Q with ``Q' Q`` the covariances of pairs before the scale, and ``T T'`` for T that of targets."""
+    span, n, number = known.span, len(pairs), targets.combined.shape[0]
     if isinstance(span, Parameters):
         if n * len(span.factor) > _MOST_NUMBERS:
             raise ValueError(
                 f"got a pool of {n} pairs; expected at most {_MOST_NUMBERS // len(span.factor)} for"
                 " this model: pass some of them."
             )
-        if targets is pairs:
-            both = span.roots(pairs)
-            return both, both
-        if not combined.shape[0]:
-            return span.roots(pairs), np.zeros((len(span.factor), 0))
-        found = span.roots(pairs), span.roots(targets, combined)
-        return _same_height(*found)
-    number = n if targets is pairs else n + combined.shape[0]
-    if number > _MOST_PAIRS:
+        roots = span.roots(pairs)
+        return roots, _middle(span, targets, len(roots))
+    if n + number > _MOST_PAIRS:
         raise ValueError(
-            f"got a pool of {n} pairs and {number - n} scores; expected at most {_MOST_PAIRS} together"
-            " for a kernel without few features: pass some of the pairs."
+            f"got a pool of {n} pairs and {number} values to learn about; expected at most {_MOST_PAIRS}"
+            " together for a kernel without few features: pass some of the pairs."
         )
-    if targets is pairs or not combined.shape[0]:
-        root = _root_of(span.covariance(pairs, sp.eye_array(n, format="csr")))
-        return root, root if targets is pairs else root[:, :0]
-    stacked = _stacked(pairs, targets)
-    both = sp.block_diag([sp.eye_array(n), combined], format="csr")
+    stacked = _stacked(pairs, targets.pairs)
+    both = sp.block_diag([sp.eye_array(n), targets.combined], format="csr")
     root = _root_of(span.covariance(stacked, sp.csr_array(both)))
-    return root[:, :n], root[:, n:]
+    return root[:, :n], root[:, n:] @ root[:, n:].T
 
 
-def _same_height(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
-    """Both as they are; objects in no training pair are in both, or in none."""
-    if len(left) != len(right):
-        raise ValueError(
-            "got a pool whose pairs leave out some of its objects; expected objects in use alone:"
-            " pool.without_unused_objects()."
-        )
-    return left, right
+def _middle(span: Parameters, targets: _Targets, height: int) -> Matrix:
+    """``T T'``, some targets at a time."""
+    middle = np.zeros((height, height))
+    for part in batches(targets.combined.shape[0], max(1, at_a_time(span.budget) // height)):
+        some = targets.combined[part]
+        used = np.unique(some.indices)
+        roots = span.roots(targets.pairs[used], some[:, used])
+        if len(roots) != height:  # objects in no training pair are in both, or in none
+            raise ValueError(
+                "got a pool whose pairs leave out some of its objects; expected objects in use alone:"
+                " pool.without_unused_objects()."
+            )
+        middle += roots @ roots.T
+    return middle
 
 
 def _stacked(one: Pairs, other: Pairs) -> Pairs:
@@ -302,9 +338,9 @@ class _Batch:
     """Greedy choice with the covariance that is left after each question."""
 
     def __init__(
-        self, pairs: Matrix, targets: Matrix, weights: Vector, price: Vector, scale: float
+        self, pairs: Matrix, middle: Matrix, weights: Vector, price: Vector, scale: float
     ) -> None:
-        self.pairs, self.targets = pairs.copy(), targets.copy()  # (r, n) and (r, q)
+        self.pairs, self.middle = pairs.copy(), middle  # (r, n) and (r, r)
         self.weights, self.price, self.scale = weights, price, scale
 
     def chosen(self, number: int, doubt: Vector | None) -> tuple[Places, Vector]:
@@ -313,7 +349,7 @@ class _Batch:
         first_variance = np.maximum(variance, 1e-300)
         shared = np.zeros(len(variance))
         if doubt is None:
-            shared = np.einsum("rn,rn->n", self.pairs, self.targets @ (self.targets.T @ self.pairs))
+            shared = np.einsum("rn,rn->n", self.pairs, self.middle @ self.pairs)
         is_open = np.ones(len(variance), dtype=np.bool_)
         rows, gains = [], []
         for _ in range(number):
@@ -336,14 +372,16 @@ class _Batch:
         if size <= 0.0:
             return
         factor = weight / (1.0 + weight * size)
-        with_pairs, with_targets = asked @ self.pairs, asked @ self.targets
-        back = (self.targets @ with_targets) @ self.pairs
-        shared += factor**2 * with_pairs**2 * float(with_targets @ with_targets)
-        shared -= 2.0 * factor * with_pairs * back
+        with_pairs, with_targets = asked @ self.pairs, self.middle @ asked
+        size_there = float(asked @ with_targets)
+        shared += factor**2 * with_pairs**2 * size_there
+        shared -= 2.0 * factor * with_pairs * (with_targets @ self.pairs)
         np.maximum(shared, 0.0, out=shared)
         variance -= factor * with_pairs**2
         np.maximum(variance, 0.0, out=variance)
         # (1 - s a a')^2 = 1 - factor a a'
         step = (1.0 - np.sqrt(1.0 - factor * size)) / size
         self.pairs -= step * np.outer(asked, with_pairs)
-        self.targets -= step * np.outer(asked, with_targets)
+        crossed = np.outer(asked, with_targets)
+        self.middle = self.middle - step * (crossed + crossed.T)
+        self.middle += step**2 * size_there * np.outer(asked, asked)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import expit
+from scipy.stats import norm
 
 from pairity import PairLogistic, PairRidge, Pairs, PairSVC
-from pairity.active import suggest
+from pairity.active import STRATEGIES, suggest
 from pairity.kernels import Gaussian
 
 
@@ -28,15 +29,28 @@ def score_matrix(m):
     return every, combined
 
 
+def wrong_signs(model, every, between):
+    """Rows whose sum of squares is the number of wrong signs, to first order: by what each counts."""
+    values, error = model.predict(every), model._posterior().std(every)
+    counts = norm.pdf(values / error) / (np.sqrt(2 * np.pi) * error**2)
+    return np.diag(np.sqrt(counts))[between]
+
+
 @pytest.mark.parametrize("kernel", ["linear", Gaussian(1.0)], ids=repr)
-@pytest.mark.parametrize("strategy", ["scores", "decisions", "top"])
+@pytest.mark.parametrize("strategy", ["order", "top", "scores", "decisions", "labels"])
 def test_gains_are_those_of_one_more_observation(kernel, strategy):
-    """A posterior with the pair added, whatever its outcome, has that much less variance."""
+    """A posterior with the pair added, whatever its outcome, has that much less variance.
+
+    Signs count by the doubt about them before.
+    """
     model, pairs, won = league(kernel=kernel, alpha=0.5)
     every, combined = score_matrix(8)
+    leaders = np.argsort(-(combined @ model.predict(every)))[:3]
     if strategy == "top":
-        scores = combined @ model.predict(every)
-        combined = combined[np.argsort(-scores)[:3]]
+        between = np.isin(every.first, leaders) != np.isin(every.second, leaders)
+        combined = wrong_signs(model, every, between)
+    elif strategy in ("order", "labels"):
+        combined = wrong_signs(model, every, slice(None))
     elif strategy == "decisions":
         combined = np.eye(len(every))
     found = suggest(model, every, n=3, strategy=strategy, top=3)
@@ -62,7 +76,7 @@ def test_gains_are_those_of_one_more_observation(kernel, strategy):
 def test_the_first_is_the_best_of_all():
     model, _, _ = league(model=PairLogistic, n=20)
     every, combined = score_matrix(8)
-    found = suggest(model, every)
+    found = suggest(model, every, strategy="scores")
     covariance = model._posterior().covariance(every)
     shared = combined @ covariance
     values, variance = model.decision_function(every), np.diag(covariance)
@@ -74,7 +88,7 @@ def test_the_first_is_the_best_of_all():
     assert len(set(found.rows.tolist())) == 10
 
 
-@pytest.mark.parametrize("strategy", ["scores", "top", "decisions", "uncertainty"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("model", [PairRidge, PairLogistic])
 def test_the_order_of_writing_does_not_matter(model, strategy):
     fitted, _, _ = league(model=model)
@@ -125,11 +139,12 @@ def test_refusals():
     even = PairLogistic("symmetric", kernel="linear").fit(pairs, won)
     with pytest.raises(ValueError, match="ranks nothing"):
         suggest(even, every)
-    assert len(suggest(even, every, 3, "decisions")) == 3
+    assert len(suggest(even, every, 3, "decisions")) == len(suggest(even, every, 3, "labels")) == 3
+    assert len(suggest(fitted, every, 3, "top", top=99)) == 3
 
 
 def test_suggested_votes_beat_random_ones():
-    """Simulated voters: the same number of votes, scores nearer to the truth (8 seeds)."""
+    """Simulated voters: the same number of votes, more pairs in the right order (8 seeds)."""
     m, better = 16, []
     every = Pairs.complete(np.eye(m))
     for seed in range(8):
@@ -150,6 +165,6 @@ def test_suggested_votes_beat_random_ones():
                 rows, y = np.append(rows, more), np.append(y, vote(more))
             model = PairLogistic("antisymmetric", kernel="linear", C=2.0).fit(every[rows], y)
             truth = strength[every.first] - strength[every.second]
-            errors.append(np.sqrt(np.mean((model.decision_function(every) - truth) ** 2)))
+            errors.append(np.mean(model.decision_function(every) * truth < 0.0))
         better.append(errors[1] - errors[0])
     assert np.mean(better) > 0.0

@@ -36,8 +36,10 @@ def test_scores_are_centred_effects_with_their_covariance():
     np.testing.assert_allclose(ranking.scores, centring @ table.estimates, atol=1e-8)
     expected = centring @ table.covariance @ centring
     np.testing.assert_allclose(ranking.certainty.covariance, expected, atol=1e-8)
-    reach = norm.ppf(0.95) * np.sqrt(np.diag(expected))
-    np.testing.assert_allclose(ranking.upper - ranking.scores, reach, rtol=1e-6)
+    errors = np.sqrt(np.diag(expected))
+    np.testing.assert_allclose(ranking.certainty.errors, errors, rtol=1e-6)
+    length = (ranking.upper - ranking.lower) / (2.0 * norm.ppf(0.95) * errors)
+    assert ((length > 0.98) & (length < 1.1)).all()  # but for the shape of the posterior
     judges = np.random.default_rng(1).integers(0, 30, len(pairs))
     clustered = rank_objects(model, everyone(pairs), intervals="analytic", by=judges)
     inside = centring @ effects(model, clusters=judges).covariance @ centring

@@ -51,7 +51,8 @@ from pairity.solvers.low_rank.low_rank_fit import (
 from pairity.solvers.low_rank.minimise import NewtonOptions, Progress
 from pairity.solvers.problem import SolverOptions
 from pairity.training.fit import of_low_rank
-from pairity.training.read import BinaryLabels, class_factors, read_labels
+from pairity.training.labels import BinaryLabels, read_labels
+from pairity.training.read import class_factors
 
 Machine = TypeVar("Machine", bound=PairMachine)
 
@@ -141,7 +142,7 @@ def _read_labels(
     counts, choose = surveyed.facts.labels, surveyed.data.label_choice
     chosen = {label: label for label in counts} if choose is None else choose(counts)
     values = np.array([chosen[label] for label in counts])
-    labels = read_labels(values, len(values), parity)
+    labels = read_labels(values, len(values), parity, machine.positive)
     machine.classes_ = labels.classes
     signs = {label: float(sign) for label, sign in zip(counts, labels.signs, strict=True)}
     wanted = machine.class_weight

@@ -67,6 +67,11 @@ class PairSVC(PairClassifier, PenalisedMachine):
         "low_rank").
     class_weight : dict, "balanced" or None
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
+    positive : object
+        Label that says that the first object is ahead (antisymmetric), or that the two are alike.
+        Rankings, effects, judges and reports follow it, and ask for it where labels of an
+        antisymmetric model do not speak for themselves (texts, or numbers such as 1 and 2).  The
+        fit is the same: ``classes_`` stay sorted, and decisions above 0 are for ``classes_[1]``.
     tie_label : object
         Label predicted where the decision is exactly 0.  By default 0 for labels -v and +v, the
         mean of two other numbers, and "tie" for text.
@@ -234,6 +239,8 @@ class PairLogistic(WithPosterior, TwoProbabilities, PairClassifier, PenalisedMac
         Newton steps allowed; -1 for 200.
     class_weight : dict, "balanced" or None
         Factors on C by class.  Must be equal in the antisymmetric case (Lemma 1).
+    positive : object
+        Label that says that the first object is ahead, as in :class:`PairSVC`.
     tie_label : object
         Label predicted where the decision is exactly 0, as in :class:`~pairity.PairSVC`.
     n_symmetric, n_antisymmetric, warm_start, callback, verbose

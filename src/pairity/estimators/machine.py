@@ -286,6 +286,7 @@ class PairClassifier(TwoLabels, PairMachine):
     """Base of estimators of two labels."""
 
     _: KW_ONLY
+    positive: Any = None
     class_weight: Any = None
     tie_label: Any = None
 

@@ -62,7 +62,7 @@ class LaplacianPairSVC(PairClassifier, PenalisedMachine):
         Neighbours of each node of the graph.
     unlabelled : object
         The value in ``y`` that stands for "no label", as in :class:`~pairity.TransductivePairSVC`.
-    training_set, solver, memory_limit, tol, max_iter, class_weight, tie_label, n_symmetric,
+    training_set, solver, memory_limit, tol, max_iter, positive, class_weight, tie_label, n_symmetric,
     n_antisymmetric, callback, verbose
         As in :class:`~pairity.PairSVC`; the solver is "auto", "smo" or "chunking".
 
@@ -201,7 +201,7 @@ class TransductivePairSVC(PairClassifier, PenalisedMachine):
         The value in ``y`` that stands for "no label": 0 by default, between the labels -1 and +1
         of a loss and a win.  For labels 0 and 1 choose another, such as -1 (as scikit-learn's
         semi-supervised estimators do) or NaN.
-    training_set, solver, memory_limit, tol, max_iter, class_weight, tie_label, n_symmetric,
+    training_set, solver, memory_limit, tol, max_iter, positive, class_weight, tie_label, n_symmetric,
     n_antisymmetric, callback, verbose
         As in :class:`~pairity.PairSVC`; class weights count for labelled pairs alone, and the
         callback gets a :class:`~pairity.solvers.switching.Switch` after every round.

@@ -97,6 +97,8 @@ class Symmetrized(TakesSparseRows):
         equal features where there are none.
     task : {"auto", "classification", "regression"}
         "auto" is what the estimator does, and classification of a function.
+    positive : object
+        Label that says that the first object is ahead, as in :class:`~pairity.PairSVC`.
     tie_label : object
         Label predicted at a decision of exactly 0, as in :class:`~pairity.PairSVC`.
     n_symmetric, n_antisymmetric : int
@@ -135,6 +137,7 @@ class Symmetrized(TakesSparseRows):
     features: Any = "rows"
     ids: str = "ignore"
     task: str = "auto"
+    positive: Any = None
     tie_label: Any = None
     n_symmetric: int = 0
     n_antisymmetric: int = 0

@@ -8,6 +8,9 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from pairity.pairs.parity import Parity
+from pairity.training.labels import direction_of, refuse_ambiguous
+
 
 def layers(model: Any, *, fitted: bool = True) -> Iterator[Any]:
     """A model and what is inside it, outermost first: what was fitted, or what would be."""
@@ -55,6 +58,30 @@ def learner_of(model: Any) -> Any:
         return Pipeline([*before, (name, learner_of(last))])
     _, *inner = layers(model)
     return learner_of(inner[0]) if inner else model
+
+
+def direction(model: Any, parity: Parity | None) -> float:
+    """+1 where a value above 0 says that the first object is ahead, or the two are alike; or -1.
+
+    Refused where labels of an antisymmetric model do not say it.
+    """
+    classes = getattr(model, "classes_", None)
+    if classes is None or len(classes) != 2:  # numbers; draws are in their order
+        return 1.0
+    named = (getattr(layer, "positive", None) for layer in layers(model))
+    positive = next((label for label in named if label is not None), None)
+    if parity is Parity.ODD:
+        refuse_ambiguous(classes, positive)
+    return direction_of(classes, positive)
+
+
+def ahead(model: Any) -> str:
+    """What says that the first object of a pair is ahead."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return "values above 0"
+    label = classes[-1] if direction(model, Parity.ODD) > 0.0 else classes[0]
+    return f"label {label}"
 
 
 def limit_of(model: Any) -> float | None:

@@ -2,11 +2,12 @@
 
 Intervals are ``s -+ q error``: with q of the normal distribution (Student's, where the covariance is
 from few refits) for one object, and with q the quantile of the largest ``|s - truth| / error`` for
-all objects of a connected part together.  Two objects are told apart where their difference exceeds
-its error by the quantile of the largest such ratio over all pairs of the part; then, at the level
-asked for, every statement of who is ahead holds at once, and so do the ranges of ranks that count
-them (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies 91, 2024).  Quantiles are those
-of draws from the normal distribution with that covariance, with a seed.
+all objects of a connected part together.  Where the posterior is known not to be normal, both ends are
+its own quantiles (:mod:`pairity.inspection.posterior_shape`).  Two objects are told apart where their
+difference exceeds its error by the quantile of the largest such ratio over all pairs of the part; then,
+at the level asked for, every statement of who is ahead holds at once, and so do the ranges of ranks that
+count them (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies 91, 2024).  Quantiles are
+those of draws from the normal distribution with that covariance, with a seed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from pairity.inspection.posterior_shape import Shape
 from pairity.pairs.arrays import Matrix, Places, Vector
 
 #: Draws at most and at least, and differences that are looked at in all of them.
@@ -90,16 +92,21 @@ def certainty_of(
     components: Places,
     level: float,
     *,
+    shape: Shape | None = None,
     degrees: int | None = None,
     random_state: Any = 0,
     source: str = "analytic",
 ) -> Certainty:
-    """What a covariance says about scores; ``degrees`` of freedom where few refits estimate it."""
+    """What a covariance says about scores, normal or of another shape.
+
+    ``degrees`` are those of freedom where few refits estimate it.
+    """
     m = len(scores)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    shape = Shape.normal(m) if shape is None else shape
     tail = 0.5 + level / 2.0
     one = float(norm.ppf(tail) if degrees is None else student.ppf(tail, degrees))
-    reach_all, best = np.zeros(m), np.zeros(m)
+    reach_all, best = np.zeros(m), np.zeros(m)  # quantiles of all at once
     ahead = np.zeros((m, m), dtype=np.bool_)
     generator = np.random.default_rng(random_state)
     for part in np.unique(components):
@@ -107,16 +114,18 @@ def certainty_of(
         some = np.ix_(inside, inside)
         draws = _draws(covariance[some], degrees, generator)
         found = _Part(scores[inside], errors[inside], covariance[some], draws, level)
-        reach_all[inside] = max(one, found.quantile_of_scores()) * errors[inside]
+        reach_all[inside] = max(one, found.quantile_of_scores())
         ahead[some] = found.ahead()
         best[inside] = found.chance_best()
+    below, above = _ends(shape, errors, one)
+    below_all, above_all = _ends(shape, errors, reach_all)
     sizes = np.bincount(components)[components] if m else np.zeros(0, dtype=np.intp)
     return Certainty(
         errors,
-        scores - one * errors,
-        scores + one * errors,
-        scores - reach_all,
-        scores + reach_all,
+        scores + below,
+        scores + above,
+        scores + below_all,
+        scores + above_all,
         1 + ahead.sum(axis=0),
         sizes - ahead.sum(axis=1),
         _letters(scores, components, ahead),
@@ -126,6 +135,12 @@ def certainty_of(
         level,
         source,
     )
+
+
+def _ends(shape: Shape, errors: Vector, quantile: Any) -> tuple[Vector, Vector]:
+    """Deviations at both ends of intervals; an estimate lies in its own."""
+    low, high = (shape.offsets(errors, sign * quantile) for sign in (-1.0, 1.0))
+    return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
 
 def _draws(covariance: Matrix, degrees: int | None, generator: np.random.Generator) -> Matrix:

@@ -33,7 +33,7 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_count, check_level
-from pairity.training.read import read_labels, read_targets
+from pairity.training.labels import read_labels, read_targets
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 
 from pairity.estimators.machine import PairMachine
-from pairity.estimators.unwrap import layers
+from pairity.estimators.unwrap import direction, layers
 from pairity.pairs.arrays import joined
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
@@ -61,7 +61,10 @@ def values_of(model: Any, pairs: Any) -> Vector:
 
 
 def margins(model: Any, pairs: Pairs, parity: Parity) -> Vector:
-    """``f(a, b)`` of a model with ``f(b, a) = +-f(a, b)``, or a sentence saying it has not."""
+    """``f(a, b)`` of a model with ``f(b, a) = +-f(a, b)``, or a sentence saying it has not.
+
+    Above 0 where the first object is ahead, or the two are alike, by the label that says so.
+    """
     values, tried = _margins(model, pairs), pairs[:_TRIED]
     miss = np.abs(_margins(model, tried.swap()) - parity.sign * _margins(model, tried))
     if len(tried) and miss.max() > _TOLERANCE * float(np.abs(values).max()):
@@ -70,7 +73,7 @@ def margins(model: Any, pairs: Pairs, parity: Parity) -> Vector:
             f"got a model that misses f(b, a) = {sign}f(a, b) by {miss.max():.2g}; expected that law to"
             f" hold: fit it with symmetry={name!r}."
         )
-    return values
+    return direction(model, parity) * values
 
 
 def _margins(model: Any, pairs: Pairs) -> Vector:

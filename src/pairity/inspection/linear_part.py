@@ -15,8 +15,9 @@ Political Analysis 23, 2015), and what is negative in it is left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,7 +26,7 @@ from scipy.linalg import solve_triangular
 from sklearn.base import clone, is_classifier
 
 from pairity.estimators.uncertainty import WithPosterior, observations_of
-from pairity.estimators.unwrap import layers, machine_of
+from pairity.estimators.unwrap import direction, layers, machine_of
 from pairity.inspection.parameter_fit import minimise
 from pairity.losses.loss import Logistic, Squared
 from pairity.pairs.arrays import Matrix, Places, Vector
@@ -78,9 +79,16 @@ def probabilistic_machine(model: Any) -> Any:
     return machine
 
 
+#: Linear parts by what was observed and the direction, as long as that is kept.
+_KNOWN: WeakKeyDictionary[Observations, dict[float, LinearPart]] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class LinearPart:
-    """A fitted function that is linear in few features, and what it was fitted to."""
+    """A fitted function that is linear in few features, and what it was fitted to.
+
+    Signs are those of the label that says that the first object is ahead.
+    """
 
     machine: Any
     observed: Observations
@@ -102,13 +110,23 @@ class LinearPart:
                 " expected a linear kernel, Identity() or sums of them: effects, clusters and"
                 " judges are those of linear parts."
             )
-        seen, old = machine.observed_, known.span
+        turn, kept = direction(model, known.parity), _KNOWN.setdefault(machine.observed_, {})
+        if turn not in kept:  # without the machine, which keeps what it was fitted to
+            kept[turn] = replace(cls._refined(machine, known, turn), machine=None)
+        return replace(kept[turn], machine=machine)
+
+    @classmethod
+    def _refined(cls, machine: Any, known: Posterior, turn: float) -> LinearPart:
+        """Parameters to rounding, and all that follows from them."""
+        old, given = known.span, machine.observed_
+        seen = replace(given, targets=turn * given.targets)
         weights = halved_weight(known.parity) * seen.strength * seen.weights
         loss = (Logistic if is_classifier(machine) else Squared)(seen.targets, weights)
         design = Design(old.rows, old.has_bias)
-        start = design.penalty * design.transposed(loss.pull(machine._model.decisions(seen.pairs)))
+        decisions = turn * machine._model.decisions(seen.pairs)
+        start = design.penalty * design.transposed(loss.pull(decisions))
         if old.has_bias:
-            start[-1] = machine._model.bias
+            start[-1] = turn * machine._model.bias
         parameters = minimise(design, loss, start).parameters
         decisions = design.times(parameters)
         span = old.with_weights(loss.curvature(decisions))

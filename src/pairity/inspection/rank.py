@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pairity.estimators.unwrap import layers, limit_of, machine_of
+from pairity.estimators.unwrap import ahead, layers, limit_of, machine_of
 from pairity.inspection.certainty import certainty_of
 from pairity.inspection.fitted_function import (
     is_pairs_with_targets,
@@ -24,7 +24,8 @@ from pairity.inspection.hodge import (
 from pairity.inspection.ranking import SCORES, Ranking, mean_margins, ranks_of, win_shares
 from pairity.inspection.score_covariance import (
     Refits,
-    analytic_covariance,
+    Spread,
+    analytic_spread,
     comparable,
     refitted,
     slope_of,
@@ -60,8 +61,8 @@ def rank_objects(
     ----------
     model : fitted model
         Anything with ``decision_function`` (margins), ``predict_proba`` (log-odds of the last
-        class) or ``predict`` (a regressor's margins) on :class:`~pairity.Pairs`; above 0 where the
-        first object is ahead.
+        class) or ``predict`` (a regressor's margins) on :class:`~pairity.Pairs`.  The first object
+        is ahead where the label is ``positive``, or ``classes_[1]`` without one.
     objects : array-like of shape (m, n1), or Pairs
         Objects, all pairs of which are compared; or the pairs to compare, with the group features
         that the model needs.
@@ -107,13 +108,14 @@ def rank_objects(
     names = objects.ids if ids is None and isinstance(objects, Pairs) else ids
     pairs = _compared(model, objects)
     flow = model_flow(model, pairs)
-    ranking = replace(_ranking(flow, names, method, n_cycles), meaning=_meaning(model))
+    meaning = f"{ahead(model)}: the first object is ahead"
+    ranking = replace(_ranking(flow, names, method, n_cycles), meaning=meaning)
     if intervals is None:
         return ranking
     if intervals == "analytic":
         decisions = margins(model, pairs, Parity.ODD)
-        covariance = analytic_covariance(model, pairs, flow, decisions, method, by)
-        return _with_certainty(ranking, covariance, level, None, random_state, intervals)
+        spread = analytic_spread(model, pairs, flow, decisions, method, by)
+        return _with_certainty(ranking, spread, level, None, random_state, intervals)
     if training is None or not is_pairs_with_targets(training):
         raise ValueError(
             "got intervals without training; expected training=(pairs, y), what the model was"
@@ -133,12 +135,6 @@ def rank_objects(
         random_state,
     )
     return _with_refits(ranking, refits, level, random_state)
-
-
-def _meaning(model: Any) -> str:
-    classes = getattr(model, "classes_", None)
-    what = "values above 0" if classes is None else f"label {classes[-1]}"
-    return f"{what}: the first object is ahead"
 
 
 def _compared(model: Any, objects: Any) -> Pairs:
@@ -231,7 +227,7 @@ def _ranking(
 
 def _with_certainty(
     ranking: Ranking,
-    covariance: Any,
+    spread: Spread,
     level: float,
     degrees: int | None,
     random_state: Any,
@@ -239,9 +235,10 @@ def _with_certainty(
 ) -> Ranking:
     certainty = certainty_of(
         ranking.scores,
-        covariance,
+        spread.covariance,
         ranking.components,
         level,
+        shape=spread.shape,
         degrees=degrees,
         random_state=random_state,
         source=source,
@@ -250,8 +247,8 @@ def _with_certainty(
 
 
 def _with_refits(ranking: Ranking, refits: Refits, level: float, random_state: Any) -> Ranking:
-    spread, degrees = refits.covariance(), refits.degrees
-    return _with_certainty(ranking, spread, level, degrees, random_state, refits.source)
+    spread = Spread(refits.covariance())
+    return _with_certainty(ranking, spread, level, refits.degrees, random_state, refits.source)
 
 
 def _refuse_too_many(model: Any, objects: Any) -> None:

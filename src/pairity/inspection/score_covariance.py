@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from pairity.inspection.fitted_function import together
 from pairity.inspection.flow import PreferenceFlow, compares_all
 from pairity.inspection.linear_part import BY_OBJECT, LinearPart, posterior, probabilistic_machine
+from pairity.inspection.posterior_shape import Shape, shape_of
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import unordered
 from pairity.pairs.same_objects import connected_parts, ends_of
+from pairity.training.posterior import Parameters, Posterior
 
 #: Decisions of a calibrated model may be off a multiple of those inside by this part of the largest.
 _TOLERANCE = 1e-6
@@ -32,10 +34,23 @@ _MOST_OBJECTS = 5000
 # Through the posterior --------------------------------------------------------------------------
 
 
-def analytic_covariance(
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Covariance of scores, shape (m, m), and their shape where it is known not to be normal."""
+
+    covariance: Matrix
+    shape: Shape | None = None
+
+    def times(self, slope: float) -> Spread:
+        """Of scores times a factor."""
+        shape = None if self.shape is None else self.shape.times(slope)
+        return Spread(slope**2 * self.covariance, shape)
+
+
+def analytic_spread(
     model: Any, pairs: Pairs, flow: PreferenceFlow, decisions: Vector, method: str, clusters: Any
-) -> Matrix:
-    """Covariance of the scores of a model, shape (m, m)."""
+) -> Spread:
+    """How the scores of a model vary: through its posterior, or clustered."""
     if method == "wins":
         raise ValueError(
             "got intervals='analytic' for method='wins', a count; expected method='least_squares' or"
@@ -50,11 +65,20 @@ def analytic_covariance(
     combined = _score_weights(flow, method) @ _edges_of(pairs, flow)
     slope = slope_of(decisions, machine._model.decisions(pairs))
     if clusters is None:
-        covariance = posterior(model).covariance(pairs, combined)
+        found = _posterior_spread(machine, posterior(model), pairs, combined)
     else:
         part = LinearPart.of(model)
-        covariance = part.covariance(part.span.roots(pairs, combined), clusters)
-    return slope**2 * covariance
+        found = Spread(part.covariance(part.span.roots(pairs, combined), clusters))
+    return found.times(slope)
+
+
+def _posterior_spread(machine: Any, known: Posterior, pairs: Pairs, combined: Any) -> Spread:
+    if not (is_classifier(machine) and isinstance(known.span, Parameters)):
+        return Spread(known.covariance(pairs, combined))
+    roots = known.span.roots(pairs, combined)
+    observed = machine.observed_
+    shape = shape_of(known, observed, machine._model.decisions(observed.pairs), roots)
+    return Spread(known.scale * (roots.T @ roots), shape)
 
 
 def slope_of(outer: Vector, inner: Vector) -> float:

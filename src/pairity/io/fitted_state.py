@@ -167,6 +167,7 @@ _PARAMETERS: dict[str, Any] = {
     "estimator": BaseEstimator | None,
     "kernel": Kernel | str | list[Kernel | str] | tuple[Kernel | str, ...],
     "outcomes": list[Scalar] | tuple[Scalar, ...] | NDArray[Any] | None,
+    "positive": Scalar,
     "random_state": int | None,
     "splitter": BaseCrossValidator,
     "tie_label": Scalar,

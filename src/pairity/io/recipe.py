@@ -176,13 +176,32 @@ class Objects:
         return cls(as_objects(listed), as_objects(map(text_of, listed)), numbers, "the model")
 
     @classmethod
-    def named_in(cls, frame: Any, columns: Columns, name: str) -> Objects:
-        """Objects without features: the ids that pairs name, in the order of their texts."""
+    def named_in(
+        cls, frame: Any, columns: Columns, name: str, *, names_only: bool = False
+    ) -> Objects:
+        """The ids that pairs name, in the order of their texts: each a feature, or a name only."""
         ids = (value for column in columns.ends for value in ids_in(frame, column, name))
         by_text = {text_of(value): value for value in ids}
         texts = sorted(by_text)
         originals = as_objects(by_text[text] for text in texts)
-        return cls(originals, as_objects(texts), None, f"the ids of {name}")
+        nothing = np.zeros((len(texts), 0)) if names_only else None
+        return cls(originals, as_objects(texts), nothing, f"the ids of {name}")
+
+
+def known_rows(frame: Any, ends: Sequence[str], objects: Objects, name: str) -> NDArray[np.bool_]:
+    """Which rows of a table of pairs name objects that are there, both of them."""
+    known = set(objects.texts.tolist())
+    sides = [[text_of(value) in known for value in ids_in(frame, column, name)] for column in ends]
+    return np.asarray(np.all(sides, axis=0), dtype=np.bool_)
+
+
+#: What to do about ids that a model or a table of objects does not have.
+_ADVICE = {
+    "ids alone": "add pairs of it to the training table, or pass --skip-unknown. Each id is a feature"
+    " of this model, which knows no others: one trained with --objects, or with --ids names where"
+    " features of pairs are enough, can be asked about any",
+    "features": "pass a table of objects that has it (--objects), or --skip-unknown",
+}
 
 
 @dataclass(frozen=True)
@@ -194,7 +213,8 @@ class Recipe:
     columns : Columns
         Names, those of the object features spelt out.
     identity : bool
-        Whether objects are known by their ids alone, one indicator feature each.
+        Whether objects are known by their ids alone, one indicator feature each.  Without that and
+        without object features ids are names only: any pair may be asked about.
     filling : Filling or None, and the same for symmetric and antisymmetric group features
         What missing numbers become; None where they are refused.
     labels : LabelNames or None
@@ -296,6 +316,11 @@ class Recipe:
         }
 
     @property
+    def names_only(self) -> bool:
+        """Whether ids are names and no features: the model goes by features of pairs alone."""
+        return not self.identity and not self._features
+
+    @property
     def _features(self) -> tuple[str, ...]:
         return self.columns.features or ()
 
@@ -305,7 +330,8 @@ class Recipe:
             locate(
                 map(text_of, ids_in(frame, column, name)),
                 objects.texts,
-                f"id(s) in column {column!r} that {objects.name} does not have",
+                f"in column {column!r} that {objects.name} does not have",
+                _ADVICE["ids alone" if self.identity else "features"],
             )
             for column in self.columns.ends
         ]

@@ -78,6 +78,7 @@ def _read_text(path: Path, separator: str, texts: Collection[str] | None) -> Any
             "got {count} columns named {value!r} in {source}; expected each name once: rename them.",
             str(path),
         )
+        _refuse_other_separators(columns, separator, path)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
             return pd.read_csv(
@@ -102,6 +103,23 @@ def _read_text(path: Path, separator: str, texts: Collection[str] | None) -> Any
             f"got {path}, which cannot be read as text in columns ({gist(error)}); expected CSV in"
             " UTF-8 with a first line of names and as many values in every line."
         ) from None
+
+
+def _refuse_other_separators(columns: list[str], separator: str, path: Path) -> None:
+    """Refuse a table of one column whose name shows how columns were meant to be separated."""
+    others = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+    wrong = next((sign for sign in others if sign != separator and sign in columns[0]), None)
+    if len(columns) == 1 and wrong is not None:
+        remedy = "name it .tsv" if wrong == "\t" else f"save it with {others[separator]}"
+        raise ValueError(
+            f"got {path} with one column named {columns[0]!r}; expected columns separated by"
+            f" {others[separator]}: these seem to be separated by {others[wrong]}; {remedy}."
+        )
+
+
+def table_text(table: Any) -> str:
+    """A pandas table as CSV; numbers come back exactly."""
+    return str(table.to_csv(index=False, lineterminator="\n"))
 
 
 def write_table(table: Any, path: Path) -> None:

@@ -305,7 +305,7 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
         default five folds of unordered pairs; ``ObjectKFold(5)`` for pairs of new objects.
     time_limit : float, optional
         Seconds; looked at between steps.  A member that no time is left for is named in a warning.
-    memory_limit, tie_label, n_symmetric, n_antisymmetric, verbose
+    memory_limit, positive, tie_label, n_symmetric, n_antisymmetric, verbose
         As in :class:`~pairity.PairSVC`.
     random_state : int
         Seed of trees, samples and landmarks.
@@ -340,6 +340,7 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
     """
 
     _: KW_ONLY
+    positive: Any = None
     tie_label: Any = None
 
     class_weight: ClassVar[None] = None

@@ -30,7 +30,8 @@ from pairity.model_selection.held_out import HeldOutCalibration, Trainer, parity
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.validation import check_choice, distinct_labels
-from pairity.training.read import finite_per_pair, read_labels, read_pairs, refuse_self_pairs
+from pairity.training.labels import finite_per_pair, read_labels
+from pairity.training.read import read_pairs, refuse_self_pairs
 
 Vector = NDArray[np.float64]
 

@@ -321,11 +321,17 @@ class ClassifierSearch(TwoProbabilities, PairSearch):
     _: KW_ONLY
     Cs: Any = 7
     scoring: str = "log_loss"
+    positive: Any = None
     class_weight: Any = None
     tie_label: Any = None
 
     _criterion_type: ClassVar[type[Criterion]] = CrossEntropy
-    _passed_on: ClassVar[tuple[str, ...]] = (*PairSearch._passed_on, "class_weight", "tie_label")
+    _passed_on: ClassVar[tuple[str, ...]] = (
+        *PairSearch._passed_on,
+        "positive",
+        "class_weight",
+        "tie_label",
+    )
 
     def _calibrate(self) -> None:
         """The sigmoid of greatest likelihood for the held-out decisions of the choice."""

@@ -20,6 +20,7 @@ from pairity.runtime.validation import (
     as_feature_table,
     as_group_features,
     as_object_indices,
+    check_choice,
     refuse_large_features,
 )
 
@@ -167,6 +168,14 @@ class Pairs:
             f" {self.n_antisymmetric} antisymmetric)"
         )
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        """Refuse to be a plain array: nobody would know which columns are whose."""
+        raise TypeError(
+            "got Pairs where a plain array is expected; expected an estimator or transformer of pairs:"
+            " ObjectTransformer(StandardScaler()) scales the objects, Symmetrized(estimator) takes any"
+            " estimator of scikit-learn, and pairs.to_rows() gives wide rows."
+        )
+
     def __getitem__(self, key: Any) -> Pairs:
         """Some of the pairs: an integer, slice, mask or index array; the objects stay."""
         if isinstance(key, tuple):  # scikit-learn asks for X[rows, ...] and X[rows, :]
@@ -246,6 +255,7 @@ class Pairs:
         antisymmetric: Sequence[str] = (),
         encoding: Any = None,
         symmetric_encoding: Any = None,
+        ids: str = "features",
     ) -> Pairs:
         """Pairs from a table of ids, and a table of objects that the ids name.
 
@@ -268,22 +278,29 @@ class Pairs:
         encoding, symmetric_encoding : TableEncoding, optional
             How columns of ``objects``, and symmetric columns of ``frame``, of any type become
             numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
+        ids : {"features", "names"}
+            What ids are where there is no table of objects: a feature each, so that only pairs of
+            known objects can be asked about; or names and nothing else, so that a model goes by the
+            group features and can be asked about any pair.
         """
         from pairity.pairs import from_tables as tables
         from pairity.pairs.table_kinds import as_pandas
 
+        check_choice(ids, "ids", ("features", "names"))
         frame = as_pandas(frame, "pairs")
         group = [
             tables.feature_block(frame, list(symmetric), symmetric_encoding),
             tables.feature_block(frame, list(antisymmetric)),
         ]
         if objects is None:
-            table, ids, places = tables.identity_objects(frame, first, second)
+            table, names, places = tables.named_objects(
+                frame, first, second, as_features=ids == "features"
+            )
         else:
             objects = as_pandas(objects, "objects")
-            table, ids = tables.object_table(objects, id, features, encoding)
-            places = [tables.locate_ids(frame, column, ids) for column in (first, second)]
-        return cls(table, places[0], places[1], group[0], group[1], ids=ids)
+            table, names = tables.object_table(objects, id, features, encoding)
+            places = [tables.locate_ids(frame, column, names) for column in (first, second)]
+        return cls(table, places[0], places[1], group[0], group[1], ids=names)
 
     @classmethod
     def from_graph(

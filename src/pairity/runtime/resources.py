@@ -44,11 +44,11 @@ def available_megabytes() -> float:
 def default_limit(given: float | None) -> float:
     """The limit that was given, or a share of what is free, in megabytes.
 
-    Where one was given, large arrays go back to the system as soon as they are freed.
+    Under one that was given, large arrays go back to the system as soon as they are freed.
     """
     if given is None:
         return _SHARE * available_megabytes()
-    _give_back_large_arrays()
+    _give_back_large_arrays(given)
     return float(given)
 
 
@@ -63,20 +63,20 @@ def give_back() -> None:
         trim(ctypes.c_size_t(0))
 
 
-@cache
-def _give_back_large_arrays() -> None:
-    """Have arrays from 4 MB on mapped one by one, for the rest of the process.
+def _give_back_large_arrays(limit: float) -> None:
+    """Have arrays from a share of the limit on mapped one by one, from now on.
 
-    The pages of a new array are then fetched from the system each time, which takes a few per cent
-    of a fit: without a limit it is not done.
+    Their pages are then fetched from the system each time, which takes a few per cent of a fit.
+    Under a large limit what the C library keeps does not count.
     """
-    set_option = _in_c_library("mallopt")
-    if set_option is not None:
-        set_option(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(_MAPPED_FROM))
+    size, set_option = int(1e6 * _MAPPED_SHARE * limit), _in_c_library("mallopt")
+    if set_option is not None and size < _MOST_KEPT:
+        set_option(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(max(size, _LEAST_MAPPED)))
 
 
-#: Number of the option in the C library of Linux, and bytes of an array.
-_M_MMAP_THRESHOLD, _MAPPED_FROM = -3, 4_000_000
+#: Share of a limit; bytes of an array that the C library of Linux keeps at most by itself, and that
+#: are worth a mapping; number of the option there.
+_MAPPED_SHARE, _MOST_KEPT, _LEAST_MAPPED, _M_MMAP_THRESHOLD = 1 / 32, 2**25, 1_000_000, -3
 
 
 @cache

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from pairity.exceptions import DoubledRowsWarning, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import as_dense, distinct_rows
@@ -19,12 +18,17 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.runtime.validation import (
     check_not_negative,
-    distinct_labels,
     plain_numbers,
     refuse_extreme_weights,
-    refuse_large_targets,
     refuse_lossy,
 )
+from pairity.training.labels import (
+    BinaryLabels,
+    one_per_pair,
+    read_labels,
+    read_targets,
+)
+from pairity.training.surroundings import warn_of_halves, warn_of_surroundings
 
 Vector = NDArray[np.float64]
 #: What reading leaves on an estimator.
@@ -52,8 +56,8 @@ def read(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingD
     """Training data of an estimator: pairs or wide rows, labels or numbers, weights.
 
     The estimator says by its parameters how they are to be read: ``symmetry``, ``n_symmetric``,
-    ``n_antisymmetric``, and of a classifier ``class_weight`` and ``unlabelled``, where it has them.
-    It remembers the columns and, of a classifier, ``classes_``.
+    ``n_antisymmetric``, and of a classifier ``positive``, ``class_weight`` and ``unlabelled``, where
+    it has them.  It remembers the columns and, of a classifier, ``classes_``.
     """
     parity = SYMMETRIES[estimator.symmetry]
     pairs = read_pairs(estimator, X, reset=True)
@@ -75,7 +79,7 @@ def _read_labelled(
         unlabelled = _read_unlabelled(values, estimator.unlabelled)
         y = values[~unlabelled]
     known = np.ones(len(pairs), dtype=np.bool_) if unlabelled is None else ~unlabelled
-    labels = read_labels(y, int(np.count_nonzero(known)), parity)
+    labels = read_labels(y, int(np.count_nonzero(known)), parity, estimator.positive)
     if unlabelled is not None and estimator.unlabelled == 0 and set(y.tolist()) == {1}:
         warnings.warn(
             f"got the labels 0 ({int(unlabelled.sum())} rows) and 1; 0 is taken as 'no label' here:"
@@ -134,6 +138,9 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
             estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
         )
         pairs = _from_rows(estimator, rows)
+        if reset and getattr(estimator, "symmetry", "none") != "none":
+            warn_of_halves(rows, pairs.n_object_features)
+    warn_of_surroundings(estimator, pairs, fits=reset)
     widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
     if reset:
         estimator.feature_widths_ = widths
@@ -152,7 +159,7 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
 def _from_rows(estimator: Any, rows: Any) -> Pairs:
     n_symmetric, n_antisymmetric = estimator.n_symmetric, estimator.n_antisymmetric
     odd = (rows.shape[1] - n_symmetric - n_antisymmetric) % 2
-    if estimator.symmetry == "none" and odd:
+    if getattr(estimator, "symmetry", None) == "none" and odd:
         # no two objects in there: all columns are features of the pair itself
         values = as_dense(rows)
         place = np.zeros(len(values), dtype=np.intp)
@@ -285,90 +292,3 @@ def _is_unlabelled(values: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
         isinstance(v, bool) == isinstance(marker, bool) and v == marker for v in values.tolist()
     )
     return np.fromiter(same, dtype=np.bool_, count=len(values))
-
-
-# Labels and numbers, one per pair ---------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class BinaryLabels:
-    """Two labels as the user writes them, and the signs of the rows: ``classes[1]`` is +1."""
-
-    classes: NDArray[Any]
-    signs: Vector
-
-
-def read_labels(y: Any, n_pairs: int, parity: Parity | None) -> BinaryLabels:
-    """Signs of labels of any two values; one value alone only where a swap gives the other."""
-    labels = finite_per_pair(y, n_pairs, "label")
-    classes = distinct_labels(labels, "y")
-    if len(classes) > 2:
-        check_classification_targets(labels)
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is"
-            f" {type_of_target(labels)}: got {len(classes)} labels {classes[:5].tolist()}; expected"
-            " two. Draws are for PairDrawClassifier, or leave those pairs out."
-        )
-    if len(classes) == 1:
-        classes = _complete_classes(classes[0], parity)
-    return BinaryLabels(classes, np.where(labels == classes[1], 1.0, -1.0))
-
-
-def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
-    """Both labels from one: in the antisymmetric case a swap shows the other sign."""
-    if parity is not Parity.ODD:
-        raise ValueError(
-            f"got one class only, {label!r}; expected pairs of two classes: the classifier can't"
-            " train when only one class is present."
-        )
-    if isinstance(label, bool | np.bool_):
-        return np.array([False, True])
-    if isinstance(label, int | float | np.number) and label != 0:
-        size = abs(label.item() if isinstance(label, np.number) else label)
-        return np.array([-size, size])
-    raise ValueError(
-        f"got one class only, {label!r}, whose opposite cannot be named; expected labels such as +1"
-        " and -1, or pairs of both classes."
-    )
-
-
-def one_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
-    """A column of as many values as there are pairs; ``noun`` is what one of them is called."""
-    if y is None:
-        raise ValueError(
-            f"This estimator requires y to be passed, but the target y is None: pass one {noun} per"
-            " pair."
-        )
-    refuse_lossy(y, "y")
-    plain = type(y) is np.ndarray and y.ndim == 1
-    values = y if plain else column_or_1d(y, warn=True)
-    if len(values) != n_pairs:
-        raise ValueError(
-            f"got {len(values)} {noun}s for {n_pairs} pairs; expected one per pair (inconsistent"
-            " numbers of samples)."
-        )
-    return values
-
-
-def finite_per_pair(y: Any, n_pairs: int, noun: str) -> NDArray[Any]:
-    """The same, and no NaN or infinity among them."""
-    values = one_per_pair(y, n_pairs, noun)
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(f"got NaN or infinity in y; expected {noun}s: drop or fill those rows.")
-    return values
-
-
-def read_targets(y: Any, n_pairs: int) -> Vector:
-    """Real targets, one per pair."""
-    values = one_per_pair(y, n_pairs, "target")
-    try:
-        with np.errstate(over="ignore"):  # beyond float64 is infinite, and refused as that
-            targets = values.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(
-            f"got targets of type {values.dtype}; expected numbers: labels are for PairSVC."
-        ) from None
-    if not np.isfinite(targets).all():
-        raise ValueError("got NaN or infinity in y; expected numbers: drop or fill those rows.")
-    refuse_large_targets(targets)
-    return targets

@@ -62,6 +62,8 @@ from pairity.app.cli.options import Settings
 @options.several("--drop-label", "Leave rows of this label out.", "LABEL")
 @options.impute
 @options.encode
+@options.groups
+@options.skip_unknown
 @options.number("--tol", "KKT violation, or relative gap of a low-rank model, to reach; 0.001.")
 @options.distributed
 @options.file("--checkpoint", "Keep the state of a fit with --distributed, to go on from.")
@@ -74,6 +76,8 @@ from pairity.app.cli.options import Settings
 @options.flag("--resume", "Go on from the checkpoint.")
 @options.output_file("the model")
 @options.file("--report", "Write a report (HTML) too.")
+@options.option("--title", "Heading of the report.", metavar="TEXT")
+@options.column("--name", "Column of the objects table with names for the report; no feature.")
 @options.config
 @options.force
 @options.as_json
@@ -108,10 +112,12 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
 @options.pair_columns(required=False)
 @options.objects_table
 @options.id_column()
+@options.skip_unknown
 @options.distributed
 @options.option(
     "--output",
-    "Table of predictions to write, or with --distributed a new folder of tables.",
+    "Table of predictions to write ('-' for standard output), or with --distributed a new folder of"
+    " tables.",
     type=options.PLACE,
     required=True,
     metavar="PATH",
@@ -122,8 +128,9 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
 def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     """Ask a MODEL about a table of PAIRS.
 
-    Writes the two ids, the decision, the label, and probabilities if the model has them. The objects
-    are those the model was trained with, or those of --objects, whose table has the same columns.
+    Writes the table as it is, with the decision, the label, and probabilities if the model has them,
+    in columns of their own, and prints how good they are where the table has labels. The objects are
+    those the model was trained with, or those of --objects, whose table has the same columns.
 
     With --distributed PAIRS are any number of Parquet files or folders of them, and the results a
     folder of Parquet files with the rows in the same order.
@@ -159,7 +166,7 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
 @options.column("--by", "Column of it whose rows hang together: a judge, a day; or 'object'.")
 @options.file("--effects", "Write effects of features of pairs and objects, with intervals, too.")
 @options.file("--judges", "Write how reliable each judge of --by is, and what it prefers, too.")
-@options.output_file("the ranking or the groups")
+@options.output_table("the ranking or the groups")
 @options.config
 @options.force
 @options.as_json
@@ -190,16 +197,16 @@ def rank(**given: Any) -> None:
 )
 @options.choice(
     "--strategy",
-    ["scores", "top", "decisions", "uncertainty"],
-    "What to learn most about: all scores, those of the leaders, the decisions about the pool;"
-    " or the pairs whose outcome is least certain.",
-    default="scores",
+    ["order", "top", "scores", "decisions", "labels", "uncertainty"],
+    "What to learn most about: who is ahead of whom, who leads, all scores, decisions about the pool"
+    " or their signs; or the pairs whose outcome is least certain. For symmetric models, labels.",
+    default="order",
     show_default=True,
 )
 @options.option("--top", "Leaders that --strategy top is about; 10.", type=click.IntRange(1))
 @options.column("--cost", "Column of POOL with what a question costs.")
 @options.file("--asked", "Table of pairs that are not to be asked again.")
-@options.output_file("the pairs")
+@options.output_table("the pairs")
 @options.config
 @options.force
 @options.as_json

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from pairity.app.report.report_data import ModelFacts
 from pairity.estimators.machine import PairMachine
-from pairity.estimators.unwrap import describe_layers, learner_of, machine_of
+from pairity.estimators.unwrap import describe_layers, direction, learner_of, machine_of
 from pairity.exceptions import ConvergenceWarning
 from pairity.inspection.fitted_function import values_of
 from pairity.model_selection import PairDrawClassifier
@@ -23,6 +23,7 @@ from pairity.model_selection.held_out import Trainer, parity_of
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
+from pairity.runtime.validation import plain_repr
 
 #: Targets that the labels of a model stand for, in their order.
 STEPS = {"labels": (-1.0, 1.0), "draws": (-1.0, 0.0, 1.0)}
@@ -59,7 +60,8 @@ class Subject:
         """What says that the first object of a pair is ahead."""
         if self.kind == "numbers":
             return "values above 0: the first object is ahead"
-        return f"label {self.class_names[-1]}: the first object is ahead"
+        label = self.class_names[-1 if direction(self.model, self.parity) > 0.0 else 0]
+        return f"label {label}: the first object is ahead"
 
     @classmethod
     def read(cls, model: Any, pairs: Any, y: Any, label_names: Any = None) -> Subject:
@@ -208,8 +210,8 @@ def read_targets(labels: NDArray[Any], kind: str, classes: tuple[Any, ...]) -> V
     if np.isnan(targets).any():
         row = int(np.argmax(np.isnan(targets)))
         raise ValueError(
-            f"got label {labels[row]!r} in row {row}; expected one of {list(classes)}, the labels"
-            " that the model knows."
+            f"got label {plain_repr(labels[row])} in row {row}; expected one of {list(classes)}, the"
+            " labels that the model knows."
         )
     return targets
 

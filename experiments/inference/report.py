@@ -1,0 +1,98 @@
+"""Tables of the results, in Markdown, as docs/uncertainty.md shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from experiments.tables import markdown_table
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS, PAGE = (
+    ROOT / "experiments" / "results" / "inference.json",
+    ROOT / "docs" / "uncertainty.md",
+)
+
+
+def markdown(results: dict[str, Any]) -> str:
+    """All tables, with a line before each."""
+    parts = [
+        [
+            "Coverage of 90 % intervals, in per cent, of scores, of effects of style columns and of",
+            "predictions; the share of simulations in which all scores lie in their simultaneous",
+            "intervals, and all true ranks in the ranges of ranks.",
+            "",
+            *_coverage(results["coverage"]),
+            *_regression(results["regression"]),
+        ],
+        [
+            "Votes that suggestions need, in per cent of random votes, to be as good as all of these:",
+            "in the order of all pairs of objects, and in the ten leaders. In brackets, what random and",
+            "suggested votes miss at the end, in per cent.",
+            "",
+            *_suggestions(results["suggestions"]),
+        ],
+        [
+            f"Judges, {results['judges']['seeds']} seeds: of 40 with 60 votes each, 5 answer at random"
+            " and 5 always take",
+            "the first. The scores are nearer to the truth by judge in"
+            f" {results['judges']['ranking better in']} of them.",
+            "",
+            *_judges(results["judges"]["measures"]),
+        ],
+    ]
+    return "\n".join(line for part in parts for line in part)
+
+
+def _coverage(rows: dict[str, Any]) -> list[str]:
+    shown = ("scores", "all_scores", "all_ranks", "effects", "predictions")
+    header = ["", "scores", "all scores", "all ranks", "effects", "predictions", "runs"]
+    cells = [
+        [name, *(f"{100 * row[key]:.1f}" for key in shown), str(row["n_runs"])]
+        for name, row in rows.items()
+    ]
+    return markdown_table(header, cells)
+
+
+def _regression(found: dict[str, float]) -> list[str]:
+    return [
+        f"Ridge regression, a function drawn from its kernel: {100 * found['right']:.1f} %; a kernel"
+        f" three times as wide: {100 * found['wide']:.1f} % ({found['runs']} runs).",
+        "",
+    ]
+
+
+def _suggestions(rows: dict[str, Any]) -> list[str]:
+    header = [
+        "votes",
+        "random votes",
+        "at a time",
+        "for the order, %",
+        "for the ten leaders, %",
+        "seeds",
+    ]
+    cells = [
+        [
+            name,
+            *(str(row[key]) for key in ("random votes", "batch")),
+            *(_needed(row[key]) for key in ("order", "leaders")),
+            str(row["seeds"]),
+        ]
+        for name, row in rows.items()
+    ]
+    return markdown_table(header, cells)
+
+
+def _needed(found: dict[str, Any]) -> str:
+    missed = ", ".join(
+        f"{100 * found[key]:.1f}" for key in ("missed at random", "missed by suggestions")
+    )
+    if found["share"] is None:
+        return f"not reached ({missed})"
+    spread = "" if found["spread"] is None else f" ± {100 * found['spread']:.0f}"
+    return f"{100 * found['share']:.0f}{spread} ({missed})"
+
+
+def _judges(rows: dict[str, Any]) -> list[str]:
+    cells = [[name, f"{row['mean']:.3f}", f"{row['worst']:.3f}"] for name, row in rows.items()]
+    return markdown_table(["", "mean", "worst seed"], cells)
