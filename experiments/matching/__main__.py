@@ -82,16 +82,15 @@ JOBS = {
 }
 
 
-def run(names: list[str]) -> dict[str, Any]:
-    """Results of some jobs beside those that were kept."""
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+def run(names: list[str]) -> None:
+    """Measure some jobs, and keep the results beside those that were kept."""
     for asked in names or JOBS:
         name, _, size = asked.partition("=")
         with tempfile.TemporaryDirectory() as folder:
-            kept[asked] = JOBS[name](Path(folder), *([int(size)] if size else []))
-        print(json.dumps({asked: kept[asked]}, indent=2), flush=True)
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    return kept
+            found = JOBS[name](Path(folder), *([int(size)] if size else []))
+        print(json.dumps({asked: found}, indent=2), flush=True)
+        kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+        RESULTS.write_text(json.dumps(kept | {asked: found}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -297,7 +297,7 @@ class Pairs:
                 frame, first, second, as_features=ids == "features"
             )
         else:
-            objects = as_pandas(objects, "objects")
+            objects = as_pandas(objects, refuse=False)
             table, names = tables.object_table(objects, id, features, encoding)
             places = [tables.locate_ids(frame, column, names) for column in (first, second)]
         return cls(table, places[0], places[1], group[0], group[1], ids=names)

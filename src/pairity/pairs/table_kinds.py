@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def as_pandas(table: Any, name: str = "a table") -> Any:
-    """A pandas table as it is, another one converted; a mapping of columns becomes one."""
+def as_pandas(table: Any, name: str = "a table", *, refuse: bool = True) -> Any:
+    """A pandas table as it is, another one converted; a mapping of columns becomes one.
+
+    What is none of them is refused, or left as it is for others to refuse.
+    """
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return table
     if hasattr(table, "to_pandas"):  # polars and Arrow tables
@@ -20,6 +23,8 @@ def as_pandas(table: Any, name: str = "a table") -> Any:
         return pa.table(table).to_pandas()
     if isinstance(table, Mapping):
         return pd.DataFrame(table)
+    if not refuse:
+        return table
     raise ValueError(
         f"got {type(table).__name__} as {name}; expected a table of pandas, polars or Arrow, or a"
         " mapping of columns."
