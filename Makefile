@@ -5,7 +5,7 @@ CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football quality matching bench bench-full scale docs dist clean
+.PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football tennis quality matching bench bench-full scale docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -52,6 +52,9 @@ graphs: $(STAMP)  ## arcs of real graphs: plain, neighbour-mean and diffusion ke
 
 football: $(STAMP)  ## win, draw and loss of international matches beside an honest Elo
 	$(BIN)/python -m experiments.football
+
+tennis: $(STAMP)  ## strengths that drift beside a tuned Elo, 27 years of tennis, about 30 minutes
+	$(BIN)/python -m experiments.tennis
 
 quality: $(STAMP)  ## the automatic model beside trees, SVC and others on real tasks, about 20 minutes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[quality]"

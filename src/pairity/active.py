@@ -43,6 +43,7 @@ from sklearn.base import is_classifier
 from pairity.estimators.unwrap import direction
 from pairity.inspection.fitted_function import as_frame, require_pairs, together
 from pairity.inspection.linear_part import posterior, probabilistic_machine
+from pairity.losses.probabilities import moderated
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity, halved_weight
@@ -206,23 +207,15 @@ def _weights(machine: Any, known: Posterior, values: Vector, variance: Vector) -
     strength = halved_weight(known.parity) * machine.observed_.strength
     if not is_classifier(machine):
         return np.full(len(values), strength)
-    moderate = _moderated(values, variance)
+    moderate = moderated(values, variance)
     return strength * expit(moderate) * expit(-moderate)
-
-
-def _moderated(values: Vector, variance: Vector) -> Vector:
-    """Log-odds of the mean probability: ``f / sqrt(1 + pi v / 8)``.
-
-    MacKay, "The evidence framework applied to classification networks", Neural Computation 4, 1992.
-    """
-    return np.asarray(values / np.sqrt(1.0 + np.pi * variance / 8.0))
 
 
 def _entropy(machine: Any, values: Vector, variance: Vector) -> Vector:
     """How uncertain an outcome is: entropy of a label, variance of a number."""
     if not is_classifier(machine):
         return variance
-    moderate = np.abs(_moderated(values, variance))
+    moderate = np.abs(moderated(values, variance))
     chance = expit(-moderate)
     return chance * moderate + np.log1p(np.exp(-moderate))
 

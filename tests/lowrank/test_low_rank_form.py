@@ -24,7 +24,7 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
-from pairity.kernels.algebra import is_approximated
+from pairity.kernels.classes import is_approximated
 from pairity.pairs.parity import Parity
 from pairity.solvers.low_rank.design import Layout
 from pairity.solvers.low_rank.form import group_columns, learn_map, read_form

@@ -87,7 +87,7 @@ class DerivedFeatures(PairTransformer):
             np.hstack([features, derived_features(pairs, parts)]) if parts else features
             for features, parts in ((pairs.symmetric, self._even), (pairs.antisymmetric, self._odd))
         )
-        return Pairs(objects, pairs.first, pairs.second, *groups, ids=pairs.ids)
+        return Pairs(objects, pairs.first, pairs.second, *groups, ids=pairs.ids, time=pairs.time)
 
     def _names_out(self, names: PairNames) -> PairNames:
         columns = names.objects, names.symmetric, names.antisymmetric

@@ -78,6 +78,10 @@ class PairSVC(PairClassifier, PenalisedMachine):
     n_symmetric, n_antisymmetric : int
         Numbers of group feature columns, when plain rows ``[x_a | x_ab | x~_ab | x_b]`` are
         given instead of :class:`~pairity.Pairs`.
+    decay : float, optional
+        Half-life of observations, in the unit of the times of the pairs: a pair counts half as much
+        as one that is so much later.  The simple alternative to a kernel of time
+        (:class:`~pairity.kernels.Drift`).
     warm_start : bool
         Start from the last solution when :meth:`fit` is called again with as many rows ("low_rank"
         starts anew).
@@ -164,7 +168,7 @@ class PairSVR(PairRegressor, PenalisedMachine):
     tol : float
         Largest violation of the KKT conditions allowed, in units of the targets; of "low_rank"
         the largest duality gap, relative to the objective.
-    n_symmetric, n_antisymmetric, warm_start, callback, verbose
+    n_symmetric, n_antisymmetric, decay, warm_start, callback, verbose
         As in :class:`~pairity.PairSVC`.
 
     Attributes
@@ -243,7 +247,7 @@ class PairLogistic(WithPosterior, TwoProbabilities, PairClassifier, PenalisedMac
         Label that says that the first object is ahead, as in :class:`PairSVC`.
     tie_label : object
         Label predicted where the decision is exactly 0, as in :class:`~pairity.PairSVC`.
-    n_symmetric, n_antisymmetric, warm_start, callback, verbose
+    n_symmetric, n_antisymmetric, decay, warm_start, callback, verbose
         As in :class:`~pairity.PairSVC`; steps are those of Newton's method.
 
     Attributes

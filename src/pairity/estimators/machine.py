@@ -58,6 +58,7 @@ class PairMachine(TakesSparseRows):
     max_iter: int = -1
     n_symmetric: int = 0
     n_antisymmetric: int = 0
+    decay: float | None = None
     callback: Callable[..., object] | None = None
     verbose: bool = False
 
@@ -96,6 +97,8 @@ class PairMachine(TakesSparseRows):
             check_positive(self.memory_limit, "memory_limit")
         if self.max_iter != -1:
             check_positive(self.max_iter, "max_iter")
+        if self.decay is not None:
+            check_positive(self.decay, "decay")
 
     # Fit --------------------------------------------------------------------------------------
 
@@ -121,14 +124,16 @@ class PairMachine(TakesSparseRows):
         self._check_parameters()
         return self._fit(read(self, X, y, sample_weight))
 
-    def fit_loss(self, data: TrainingData, loss: Loss) -> Self:
+    def fit_loss(self, data: TrainingData, loss: Loss, *, start: Vector | None = None) -> Self:
         """Fit with a loss of your own, one entry for each row of ``pairity.training.read.read``.
 
-        An interrupt leaves no model: that of an earlier fit may have had other labels.
+        It begins from ``start``, dual variables of the rows, if there are any.  An interrupt leaves no
+        model: that of an earlier fit may have had other labels.
         """
         self.__dict__.pop("_model", None)
         how = self._how_to_fit(len(data))
-        return self._keep(data, fit(data, loss, self.kernel, how, self._start(len(data))), how)
+        start = self._start(len(data)) if start is None else start
+        return self._keep(data, fit(data, loss, self.kernel, how, start), how)
 
     def _keep(self, data: TrainingData | None, fitted: Fitted, how: HowToFit) -> Self:
         """Store the model with its certificate: support pairs, coefficients, bias."""

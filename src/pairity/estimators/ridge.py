@@ -68,7 +68,7 @@ class PairRidge(WithPosterior, PairRegressor):
         gap, relative to the objective.
     max_iter : int
         Iterations allowed; -1 for 10,000 (200 steps of Newton's method for "low_rank").
-    n_symmetric, n_antisymmetric, callback, verbose
+    n_symmetric, n_antisymmetric, decay, callback, verbose
         As in :class:`~pairity.PairSVC`; steps are those of "cg".
 
     Attributes

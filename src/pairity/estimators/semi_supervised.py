@@ -63,7 +63,7 @@ class LaplacianPairSVC(PairClassifier, PenalisedMachine):
     unlabelled : object
         The value in ``y`` that stands for "no label", as in :class:`~pairity.TransductivePairSVC`.
     training_set, solver, memory_limit, tol, max_iter, positive, class_weight, tie_label, n_symmetric,
-    n_antisymmetric, callback, verbose
+    n_antisymmetric, decay, callback, verbose
         As in :class:`~pairity.PairSVC`; the solver is "auto", "smo" or "chunking".
 
     Attributes
@@ -202,7 +202,7 @@ class TransductivePairSVC(PairClassifier, PenalisedMachine):
         of a loss and a win.  For labels 0 and 1 choose another, such as -1 (as scikit-learn's
         semi-supervised estimators do) or NaN.
     training_set, solver, memory_limit, tol, max_iter, positive, class_weight, tie_label, n_symmetric,
-    n_antisymmetric, callback, verbose
+    n_antisymmetric, decay, callback, verbose
         As in :class:`~pairity.PairSVC`; class weights count for labelled pairs alone, and the
         callback gets a :class:`~pairity.solvers.switching.Switch` after every round.
 

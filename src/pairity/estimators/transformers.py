@@ -230,7 +230,15 @@ class ObjectTransformer(PairTransformer):
             both, name = np.vstack([antisymmetric, -antisymmetric]), "antisymmetric group features"
             values = as_dense(_per_distinct_row(self.antisymmetric_, both, name))
             antisymmetric = impose(Parity.ODD, *np.split(values, 2))
-        return Pairs(objects, pairs.first, pairs.second, symmetric, antisymmetric, ids=pairs.ids)
+        return Pairs(
+            objects,
+            pairs.first,
+            pairs.second,
+            symmetric,
+            antisymmetric,
+            ids=pairs.ids,
+            time=pairs.time,
+        )
 
     def _names_out(self, names: PairNames) -> PairNames:
         given = names.objects, names.symmetric, names.antisymmetric

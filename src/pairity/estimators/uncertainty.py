@@ -1,4 +1,4 @@
-"""``decision_std`` and ``predict_interval``: how sure machines with a posterior are."""
+"""What machines with a posterior can do: say how sure they are, and learn more pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.losses.loss import Logistic, Loss, Squared
-from pairity.losses.probabilities import two_probabilities
+from pairity.losses.probabilities import moderated, two_probabilities
 from pairity.runtime.validation import check_choice, check_level
 from pairity.training.model import PairModel
 from pairity.training.observed import Observations
@@ -25,19 +25,41 @@ class WithPosterior:
 
     observed_: Observations
 
-    def fit_loss(self, data: TrainingData, loss: Loss) -> Self:
+    def fit_loss(self, data: TrainingData, loss: Loss, *, start: Vector | None = None) -> Self:
         """Fit with a loss of your own, one entry for each row of ``pairity.training.read.read``.
 
         What was observed is kept where the loss is that of the estimator itself, and support pairs
         are: intervals follow from it.
         """
-        super().fit_loss(data, loss)  # type: ignore[misc]
+        super().fit_loss(data, loss, start=start)  # type: ignore[misc]
         machine: Any = self
         strength = machine._recipe().strength
         own = isinstance(loss, Logistic if is_classifier(machine) else Squared)
         own = own and isinstance(machine._model, PairModel)
         if own and np.array_equal(loss.weights, strength * data.weights):  # type: ignore[attr-defined]
             self.observed_ = observations_of(machine, data)
+        return self
+
+    def update(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to all pairs that were seen before and to new ones, from the last solution on.
+
+        The result is that of a fit to all of them, to the tolerance, and has its certificate; dual
+        variables of new pairs start from 0, where the last model is.  Rows are counted from the first
+        pair ever seen.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            New pairs, of the columns that the model was fitted to.
+        y : array-like of shape (n,)
+            Their labels or targets.
+        sample_weight : array-like of shape (n,), optional
+            Factors on their loss.
+        """
+        from pairity.estimators.updates import updated  # few models are
+
+        check_is_fitted(self)
+        updated(self, X, y, sample_weight)
         return self
 
     def _forget(self) -> None:
@@ -71,6 +93,22 @@ class WithPosterior:
         """
         posterior = self._posterior()
         return posterior.std(read_pairs(self, X, reset=False))
+
+    def predict_averaged_proba(self, X: Any) -> Vector:
+        """Probabilities of ``classes_`` averaged over the posterior, shape (n, 2), of a classifier.
+
+        ``predict_proba`` takes the fitted function at its word.  Of objects with few pairs, or whose
+        last pair was long ago, less is known: the mean probability is nearer to 1/2 (MacKay's
+        approximation of the integral).  Rows add up to 1 and change places under a swap, exactly.
+        """
+        posterior = self._posterior()
+        if not is_classifier(self):
+            raise ValueError(
+                f"got a {type(self).__name__}, which has no labels; expected a classifier: use"
+                " predict_interval for numbers."
+            )
+        variance = posterior.variance(read_pairs(self, X, reset=False))
+        return two_probabilities(moderated(self._decide(X), variance))  # type: ignore[attr-defined]
 
     def predict_interval(self, X: Any, level: float = 0.9, of: str = "function") -> Vector:
         """Lower and upper ends of an interval, shape (n, 2).

@@ -7,6 +7,8 @@
 ``rank_observed``              the same from observed outcomes alone
 ``hodge_rank``                 the least-squares scores and the gradient, curl and harmonic parts
                                of outcomes
+``trajectories``               how far objects are ahead of one another at several times, with
+                               intervals; ``plot_trajectories`` draws them
 ``group_objects``              groups of matching objects from a symmetric model
 ``top_partners``               the best partners of each object, not all pairs scored where the
                                kernel allows it
@@ -61,6 +63,7 @@ from pairity.inspection.matching import Grouping, group_objects
 from pairity.inspection.partners import Partners, top_partners
 from pairity.inspection.rank import rank_objects, rank_observed
 from pairity.inspection.ranking import Ranking
+from pairity.inspection.trajectories import Trajectories, plot_trajectories, trajectories
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 
 __all__ = [
@@ -85,6 +88,7 @@ __all__ = [
     "PermutationImportance",
     "PreferenceFlow",
     "Ranking",
+    "Trajectories",
     "conformal",
     "contributions",
     "decompose",
@@ -100,9 +104,11 @@ __all__ = [
     "parity_report",
     "permutation_importance",
     "plot_importance",
+    "plot_trajectories",
     "posterior",
     "rank_objects",
     "rank_observed",
     "strongest_cycles",
     "top_partners",
+    "trajectories",
 ]

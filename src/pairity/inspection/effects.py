@@ -30,6 +30,7 @@ from pairity.inspection.parameter_fit import minimise
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
+from pairity.pairs.joining import at_the_latest_time
 from pairity.pairs.parity import Parity
 from pairity.runtime.validation import check_choice, check_level
 
@@ -223,9 +224,8 @@ def _probes(part: LinearPart, kinds: Sequence[str]) -> _Probes:
     # one id for all: what a name adds cancels
     ids = None if seen.ids is None else np.repeat(seen.ids[:1], number + 1)
     first, zero = np.arange(number), np.full(number, number)
-    return _Probes(
-        Pairs(table, first, zero, groups["symmetric"], groups["antisymmetric"], ids=ids), columns
-    )
+    probes = Pairs(table, first, zero, groups["symmetric"], groups["antisymmetric"], ids=ids)
+    return _Probes(at_the_latest_time(probes, seen), columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,6 +79,7 @@ class ShuffleFrame:
                 pairs.antisymmetric, turned * pairs.antisymmetric[rows], columns.antisymmetric
             ),
             ids=pairs.ids,
+            time=pairs.time,
         )
 
 

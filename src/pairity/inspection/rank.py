@@ -31,6 +31,7 @@ from pairity.inspection.score_covariance import (
     slope_of,
     unit_codes,
 )
+from pairity.inspection.trajectories import all_pairs, training_objects
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, megabytes_of
@@ -42,8 +43,9 @@ _PER_PAIR = 14.0
 
 def rank_objects(
     model: Any,
-    objects: Any,
+    objects: Any = None,
     *,
+    at: Any = None,
     ids: ArrayLike | None = None,
     method: str = "least_squares",
     intervals: str | None = None,
@@ -63,9 +65,11 @@ def rank_objects(
         Anything with ``decision_function`` (margins), ``predict_proba`` (log-odds of the last
         class) or ``predict`` (a regressor's margins) on :class:`~pairity.Pairs`.  The first object
         is ahead where the label is ``positive``, or ``classes_[1]`` without one.
-    objects : array-like of shape (m, n1), or Pairs
+    objects : array-like of shape (m, n1), or Pairs, optional
         Objects, all pairs of which are compared; or the pairs to compare, with the group features
-        that the model needs.
+        that the model needs.  By default the objects of the training pairs.
+    at : float or date, optional
+        When they are compared, for a model with a kernel of time.
     ids : sequence of length m, optional
         Names for the table; those of the pairs, or row numbers, by default.
     method : {"least_squares", "mean", "wins"}
@@ -104,9 +108,13 @@ def rank_objects(
     [4, 1, 3, 2]
     """
     _check_options(method, intervals, n_resamples, level, n_cycles)
+    if objects is None:
+        objects = _trained_with(model)
     _refuse_too_many(model, objects)
     names = objects.ids if ids is None and isinstance(objects, Pairs) else ids
     pairs = _compared(model, objects)
+    if at is not None:
+        pairs = pairs.at(at)
     flow = model_flow(model, pairs)
     meaning = f"{ahead(model)}: the first object is ahead"
     ranking = replace(_ranking(flow, names, method, n_cycles), meaning=meaning)
@@ -135,6 +143,12 @@ def rank_objects(
         random_state,
     )
     return _with_refits(ranking, refits, level, random_state)
+
+
+def _trained_with(model: Any) -> Pairs:
+    """All pairs of the objects that a model was trained with."""
+    known = training_objects(model)
+    return all_pairs(known, np.arange(known.n_objects))
 
 
 def _compared(model: Any, objects: Any) -> Pairs:

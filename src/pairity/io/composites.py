@@ -168,7 +168,19 @@ def _read_sparse(
 def _pairs(encoder: Encoder, value: Pairs, where: str) -> Any:
     names = ("objects", "first", "second", "symmetric", "antisymmetric", "ids")
     parts = {name: encoder.value(getattr(value, name), f"{where}.{name}") for name in names}
-    return {"$": "pairs", **parts}
+    pairs = {"$": "pairs", **parts}
+    if value.time is None:
+        return pairs
+    times = encoder.value(value.time, f"{where}.time")
+    return {"$": "pairs at times", "pairs": pairs, "time": times}
+
+
+@decodes("pairs at times")
+def _read_pairs_at_times(decoder: Decoder, pairs: Any, time: Any) -> Pairs:
+    found = decoder.value(pairs)
+    if not isinstance(found, Pairs):
+        raise ModelFileError("got times of something else than pairs; expected pairs.")
+    return found.at(decoder.value(time))
 
 
 @decodes("pairs")

@@ -34,6 +34,7 @@ from pairity.pairs.from_tables import (
     numbers_of,
     refuse_repeated,
     text_of,
+    times_in,
 )
 
 
@@ -126,6 +127,7 @@ class Columns:
     ignored: tuple[str, ...] = ()
     symmetric: tuple[str, ...] = ()
     antisymmetric: tuple[str, ...] = ()
+    time: str | None = None
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -134,7 +136,8 @@ class Columns:
 
     def __post_init__(self) -> None:
         given = [*self.ends, *self.ignored, *self.symmetric, *self.antisymmetric]
-        given += [*(self.features or ()), *(x for x in (self.label, self.id) if x is not None)]
+        alone = (self.label, self.id, self.time)
+        given += [*(self.features or ()), *(name for name in alone if name is not None)]
         if not all(isinstance(name, str) for name in given):
             raise ValueError("got names of columns that are no texts; expected texts.")
 
@@ -280,7 +283,9 @@ class Recipe:
         """Pairs of a table of ids among these objects."""
         first, second = self._ends(frame, objects, name)
         group = self._group(frame, name)
-        return Pairs(self.object_table(objects), first, second, *group, ids=objects.texts)
+        time = None if self.columns.time is None else times_in(frame, self.columns.time, name)
+        table = self.object_table(objects)
+        return Pairs(table, first, second, *group, ids=objects.texts, time=time)
 
     def object_table(self, objects: Objects) -> Matrix | sp.csr_array:
         """Features of objects as the model gets them."""

@@ -15,9 +15,9 @@ from sklearn.base import BaseEstimator
 _HOMES = {
     module: names.split()
     for module, names in {
-        "pairity.kernels": "Additive Balanced Bilinear Derived Diffusion DirectSum EvenPart Gaussian"
-        " Identity Linear MetricLearning Mixed Nystroem OddPart OrderInvariant Polynomial Precomputed"
-        " Product SkewBalanced Standardized Tensor TensorMetric",
+        "pairity.kernels": "Additive Balanced Bilinear Derived Diffusion DirectSum Drift EvenPart"
+        " Gaussian Identity Linear MetricLearning Mixed Nystroem OddPart OrderInvariant Polynomial"
+        " Precomputed Product SkewBalanced Standardized Tensor TensorMetric",
         "pairity.kernels.algebra": "EntrywiseProduct Scaled Sum",
         "pairity.kernels.elementary": "OnRescaled",
         "pairity.kernels.landmarks": "FeatureError LandmarkFeatures",

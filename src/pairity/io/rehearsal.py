@@ -69,7 +69,7 @@ def _made_up(widths: tuple[int, int, int]) -> Pairs:
         objects = np.vstack([np.zeros(widths[0]), np.ones(widths[0])])
     signs = np.array([[1.0], [-1.0], [0.0], [0.0]])
     group = np.ones((4, widths[1])), signs * np.ones(widths[2])
-    return Pairs(objects, [0, 1, 0, 1], [1, 0, 0, 1], *group)
+    return Pairs(objects, [0, 1, 0, 1], [1, 0, 0, 1], *group, time=np.zeros(4))
 
 
 def _decide(model: Any, pairs: Pairs) -> None:

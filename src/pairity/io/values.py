@@ -48,7 +48,7 @@ _RESERVED = 64
 #: Bits of a whole number: JSON readers limit the digits they accept.
 _MOST_BITS = 10_000
 #: Kinds of values that are written once each.
-_SHARED = frozenset({"pairs", "sparse", "kernel", "estimator", "record"})
+_SHARED = frozenset({"pairs", "pairs at times", "sparse", "kernel", "estimator", "record"})
 _SCALARS = (
     *(bool, int, float, str, bytes, np.generic),
     *(datetime.date, datetime.time, decimal.Decimal, uuid.UUID),  # datetimes are dates

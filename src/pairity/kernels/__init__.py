@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         TensorMetric,
     )
     from pairity.kernels.diffusion import Diffusion
+    from pairity.kernels.drift import Drift
     from pairity.kernels.elementary import Gaussian, Linear
     from pairity.kernels.nystroem import Nystroem, approximation_errors
     from pairity.kernels.object_kernels import Callable, Identity, Polynomial, Precomputed
@@ -53,6 +54,7 @@ __all__ = [
     "Derived",
     "Diffusion",
     "DirectSum",
+    "Drift",
     "EvenPart",
     "Gaussian",
     "Identity",
@@ -80,6 +82,7 @@ _HOMES = {
     "constructions": "Additive Bilinear Derived DirectSum EvenPart MetricLearning OddPart Product"
     " Tensor TensorMetric",
     "diffusion": "Diffusion",
+    "drift": "Drift",
     "elementary": "Gaussian Linear",
     "nystroem": "Nystroem approximation_errors",
     "object_kernels": "Callable Identity Polynomial Precomputed",

@@ -23,11 +23,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pairity.exceptions import KernelError
-from pairity.pairs.arrays import Features, Matrix, joined
+from pairity.pairs.arrays import Features, Matrix, Vector, joined
 from pairity.pairs.parity import Parity
 
 if TYPE_CHECKING:
     from pairity.kernels.atoms import Atoms
+    from pairity.kernels.drift import States
     from pairity.pairs.data import Pairs
 
 
@@ -67,6 +68,10 @@ class Kernel(BaseEstimator):
     metric_of: Kernel | None = None
     #: Whether it stands for few features of objects, and so for a low-rank model.
     of_few_features: bool = False
+    #: Whether it compares the times of two pairs.
+    of_time: bool = False
+    #: Whether it is 1 for the same object and 0 otherwise.
+    tells_apart: bool = False
 
     def compared(self, table: Features) -> Features:
         """The rows that the kernel compares in the end, which differ where it rescales features."""
@@ -85,6 +90,10 @@ class Kernel(BaseEstimator):
         rows = [self.explicit(table.features) for table in tables]
         few = [part for part in rows if part is not None]
         return few if len(few) == len(rows) else None
+
+    def states(self, times: Vector, gaps: Vector) -> States | None:
+        """A Markov kernel of time as states that go from moment to moment; None for any other."""
+        return None
 
     def products(self, lefts: list[Pairs], right: Pairs, weights: Matrix) -> list[Matrix] | None:
         """``sum_j K(left_i, right_j) weights_j`` for lists of left pairs, without the matrix.
@@ -141,9 +150,8 @@ class Kernel(BaseEstimator):
 
     def children(self) -> tuple[Kernel, ...]:
         """Kernels among the parameters."""
-        values = self.parameters().values()
-        items = (item for value in values for item in (value if type(value) is tuple else (value,)))
-        return tuple(item for item in items if isinstance(item, Kernel))
+        listed = (v if type(v) is tuple else (v,) for v in self.parameters().values())
+        return tuple(item for items in listed for item in items if isinstance(item, Kernel))
 
     def walk(self) -> list[Kernel]:
         """This kernel and all kernels inside it."""
@@ -173,6 +181,10 @@ class Kernel(BaseEstimator):
         """The kernel of features with all its parameters known, from the rows of a table."""
         return self.mapped(lambda child: child.fitted_to_features(table))
 
+    def fitted_to_times(self, times: Vector) -> Kernel:
+        """The kernel with what it asks of the times of the training pairs."""
+        return self.mapped(lambda child: child.fitted_to_times(times))
+
     def gram(self, left: Pairs, right: Pairs | None = None) -> Matrix:
         """Matrix ``K(left_i, right_j)``, in blocks of rows: the reference for every fast path."""
         from pairity.kernels.atoms import dense_gram
@@ -186,8 +198,6 @@ class Kernel(BaseEstimator):
         from pairity.kernels.atoms import PairedAtoms
 
         return np.asarray(self.formula(PairedAtoms(pairs, pairs)))
-
-    # Identity -------------------------------------------------------------------------------
 
     @property
     def token(self) -> tuple[Any, ...]:
@@ -209,10 +219,10 @@ class Kernel(BaseEstimator):
     # Algebra --------------------------------------------------------------------------------
 
     def __add__(self, other: object) -> Kernel:
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        both = (kernel.terms if isinstance(kernel, Sum) else (kernel,) for kernel in (self, other))
-        return Sum(sum(both, ()))
+        if isinstance(other, Kernel):
+            both = (k.terms if isinstance(k, Sum) else (k,) for k in (self, other))
+            return Sum(sum(both, ()))
+        return NotImplemented
 
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
@@ -250,8 +260,8 @@ def _shown(value: Any) -> str:
 
 
 def _of_children(name: str) -> Any:
-    """A method: what the methods of that name of all children return, combined."""
-    return lambda self, *arguments: self._combine(
+    """A method: what those of that name of all children return, combined."""
+    return lambda self, *arguments: self.combine(
         getattr(child, name)(*arguments) for child in self.children()
     )
 
@@ -261,11 +271,14 @@ def _of_kernel(name: str) -> Any:
     return property(lambda self: getattr(self.kernel, name), doc="That of the kernel.")
 
 
-class _Combined(Kernel):
+class CombinedKernel(Kernel):
     """A kernel whose values are those of its children, combined entry by entry."""
 
-    def _combine(self, values: Iterator[Any]) -> Any:
-        raise NotImplementedError
+    _operation: Any
+
+    def combine(self, values: Iterator[Any]) -> Any:
+        """Values of the children, combined."""
+        return reduce(self._operation, values)
 
     formula = _of_children("formula")
     on_features, paired = _of_children("on_features"), _of_children("paired")
@@ -273,31 +286,28 @@ class _Combined(Kernel):
 
     @property
     def reflection_invariant(self) -> bool:  # type: ignore[override]
+        """Whether all children are."""
         return all(child.reflection_invariant for child in self.children())
 
 
-class Sum(_Combined):
+class Sum(CombinedKernel):
     """Sum of kernels; stays in the class that all terms share."""
 
     def __init__(self, terms: tuple[Kernel, ...]) -> None:
         self.terms = terms
 
-    def _combine(self, values: Iterator[Any]) -> Any:
-        return reduce(add, values)
+    _operation = staticmethod(add)
 
     def explicit(self, features: Features) -> Features | None:
         """Those of all terms beside one another, if all have some."""
         parts = [term.explicit(features) for term in self.terms]
-        few = [part for part in parts if part is not None]
-        return joined(few, 1) if len(few) == len(parts) else None
+        return None if any(part is None for part in parts) else joined(parts, 1)
 
     def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features] | None:
         """Those of all terms beside one another, if all have some."""
-        parts = [term.explicit_together(tables) for term in self.terms]
-        few = [part for part in parts if part is not None]
-        if len(few) < len(parts):
-            return None
-        return [joined(beside, 1) for beside in zip(*few, strict=True)]
+        few = [part for term in self.terms if (part := term.explicit_together(tables)) is not None]
+        complete = len(few) == len(self.terms)
+        return [joined(beside, 1) for beside in zip(*few, strict=True)] if complete else None
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
@@ -317,14 +327,13 @@ class Sum(_Combined):
         return " + ".join(map(repr, self.terms))
 
 
-class EntrywiseProduct(_Combined):
+class EntrywiseProduct(CombinedKernel):
     """Entrywise product; parities multiply (even*even = odd*odd = even, even*odd = odd)."""
 
     def __init__(self, factors: tuple[Kernel, ...]) -> None:
         self.factors = factors
 
-    def _combine(self, values: Iterator[Any]) -> Any:
-        return reduce(mul, values)
+    _operation = staticmethod(mul)
 
     @property
     def reflection(self) -> Parity | None:  # type: ignore[override]
@@ -345,7 +354,7 @@ class EntrywiseProduct(_Combined):
 
 
 @dataclass(eq=False, repr=False)
-class Scaled(_Combined):
+class Scaled(CombinedKernel):
     """A kernel times a number that is not negative."""
 
     factor: float
@@ -355,14 +364,15 @@ class Scaled(_Combined):
 
     def check(self) -> None:
         """Refuse a factor that would make the kernel negative."""
-        if not (np.isfinite(self.factor) and self.factor >= 0.0):
+        if not 0.0 <= self.factor < np.inf:
             raise KernelError(
                 f"got a kernel scaled by {self.factor}; expected a finite factor of at least 0: a"
                 " negative multiple of a kernel is not positive semi-definite."
             )
         super().check()
 
-    def _combine(self, values: Iterator[Any]) -> Any:
+    def combine(self, values: Iterator[Any]) -> Any:
+        """The value of the kernel, times the factor."""
         return next(values) * self.factor
 
     def explicit(self, features: Features) -> Features | None:
@@ -387,8 +397,3 @@ def require_kernel(value: Any, name: str, expected: str) -> None:
             f"got {name}={value!r}; expected {expected} such as Gaussian(1.0): wrap a function in"
             " Callable(function)."
         )
-
-
-def is_approximated(kernel: Kernel) -> bool:
-    """Whether a kernel stands for few features of objects: in Nystroem, or a user's own."""
-    return any(inner.of_few_features for inner in kernel.walk())

@@ -41,35 +41,34 @@ _BLOCK_ENTRIES = 500_000
 _NEGLIGIBLE = 1e-12
 #: Symbols written while a formula is multiplied out: a fraction of a second of work.
 _MOST_SYMBOLS = 150_000
-#: What a sum counts besides its symbols.
-_PER_SUM = 10
+_PER_SUM = 10  # what a sum counts besides its symbols
 
 
 class Edges:
     """One object kernel on the four edges between (a, b) and (c, d), each made when asked for."""
 
     def __init__(self, values: Callable[[int, int], Any]) -> None:
-        self._values = values  # of an end of the left pair and one of the right pair
+        self.on = values  # of an end of the left pair and one of the right pair
 
     @cached_property
     def ac(self) -> Any:
         """Of the two first objects."""
-        return self._values(0, 0)
+        return self.on(0, 0)
 
     @cached_property
     def ad(self) -> Any:
         """Of the first object of the left pair and the second one of the right pair."""
-        return self._values(0, 1)
+        return self.on(0, 1)
 
     @cached_property
     def bc(self) -> Any:
         """Of the second object of the left pair and the first one of the right pair."""
-        return self._values(1, 0)
+        return self.on(1, 0)
 
     @cached_property
     def bd(self) -> Any:
         """Of the two second objects."""
-        return self._values(1, 1)
+        return self.on(1, 1)
 
 
 @dataclass(frozen=True)
@@ -103,6 +102,10 @@ class NumericAtoms:
     def antisymmetric(self, kernel: Kernel) -> Matrix:
         """``k3(x~_ab, x~_cd)``."""
         return self._compare(kernel, self.left.antisymmetric, self.right.antisymmetric)
+
+    def time(self, kernel: Kernel) -> Matrix:
+        """``k(t, u)`` of the times of the two pairs."""
+        return self._compare(kernel, self.left.clock, self.right.clock)
 
     def derived(self, kernel: Kernel, parts: Parts, scaling: Scaling | None = None) -> Matrix:
         """A kernel of features derived from those of the two objects."""
@@ -185,7 +188,7 @@ def dense_gram(
 class Factor:
     """A kernel of group features or whole rows, with the swaps applied to its arguments."""
 
-    role: str  # "symmetric", "antisymmetric", "derived", "rows" or "known"
+    role: str  # "symmetric", "antisymmetric", "time", "derived", "rows" or "known"
     kernel: Kernel
     left_swapped: bool = False
     right_swapped: bool = False
@@ -244,8 +247,7 @@ def _by_identity(symbols: Iterable[Any]) -> dict[int, Any]:
 class Expansion:
     """A weighted sum of monomials, with the arithmetic that formulas use.
 
-    ``work`` counts the symbols that were written to get it: powers and products of sums grow
-    beyond all bounds, and are refused before they do.
+    ``work`` counts the symbols written to get it: those that grow beyond all bounds are refused.
     """
 
     def __init__(self, terms: dict[Monomial, float], work: int = 0) -> None:
@@ -297,8 +299,7 @@ def _allowed(work: int) -> int:
 def _collect(parts: Iterable[tuple[Monomial, float]], work: int) -> Expansion:
     """Weights added monomial by monomial; one that cancels, up to rounding, is gone.
 
-    How small a weight is beside those of *other* monomials says nothing about its share of the
-    kernel, which depends on the features.
+    Weights of *other* monomials say nothing about its share of the kernel: features decide.
     """
     sums: dict[Monomial, tuple[float, float]] = {}
     for monomial, weight in parts:
@@ -330,6 +331,10 @@ class SymbolicAtoms:
     def symmetric(self, kernel: Kernel) -> Expansion:
         """A factor that no swap changes."""
         return _alone(Factor("symmetric", kernel))
+
+    def time(self, kernel: Kernel) -> Expansion:
+        """A factor that no swap changes."""
+        return _alone(Factor("time", kernel))
 
     def antisymmetric(self, kernel: Kernel) -> Expansion:
         """A factor whose swaps reduce to a sign, or to one flag, where the kernel's form allows."""

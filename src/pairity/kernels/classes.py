@@ -366,3 +366,8 @@ def _vanishing(kernel: Kernel, parity: Parity) -> str:
         f"got {kernel!r}, whose {'even' if parity is Parity.EVEN else 'odd'} part is zero for these"
         " pairs; expected a kernel with such a part: try Gaussian(1.0) or Product(k1)."
     )
+
+
+def is_approximated(kernel: Kernel) -> bool:
+    """Whether a kernel stands for few features of objects: in Nystroem, or a user's own."""
+    return any(inner.of_few_features for inner in kernel.walk())

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel, require_kernel
+from pairity.kernels.algebra import CombinedKernel, Kernel, require_kernel
 from pairity.kernels.atoms import Atoms, Edges
 from pairity.kernels.elementary import (
     inner_products,
@@ -129,7 +129,7 @@ class _OfObjectKernel(Kernel):
         raise NotImplementedError
 
     def formula(self, atoms: Atoms) -> Any:
-        total = self.base(atoms.objects(self.k1))
+        total = self.base(_edges(atoms, self.k1))
         if self.k2 is not None:
             self._need(atoms.n_symmetric, "k2", "symmetric")
             total = total + atoms.symmetric(self.k2)
@@ -211,6 +211,21 @@ class TensorMetric(_OfObjectKernel):
     def base(self, k1: Edges) -> Any:
         """Sum of the tensor and the metric-learning kernel."""
         return _tensor(k1) + _metric(k1)
+
+
+def _edges(atoms: Atoms, kernel: Kernel) -> Edges:
+    """An object kernel on the four edges; kernels of time in it compare the times of the pairs."""
+    if not any(inner.of_time for inner in kernel.walk()):
+        return atoms.objects(kernel)
+    if kernel.of_time:
+        return Edges(lambda left, right: atoms.time(kernel))
+    if not isinstance(kernel, CombinedKernel):
+        raise KernelError(
+            f"got a kernel of time inside {kernel!r}; expected it as a factor or a term of kernels of"
+            " objects, such as Gaussian(1.0) * Drift(30.0)."
+        )
+    inside = [_edges(atoms, child) for child in kernel.children()]
+    return Edges(lambda left, right: kernel.combine(edge.on(left, right) for edge in inside))
 
 
 def _tensor(k1: Edges) -> Any:

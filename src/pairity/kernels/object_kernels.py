@@ -272,6 +272,7 @@ class Identity(_ObjectKernel):
     """
 
     translation = "invariant"
+    tells_apart = True
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """1.0 where rows are equal."""

@@ -266,6 +266,8 @@ class Standardized(Kernel):
 
 def fitted_kernel(kernel: Kernel, pairs: Pairs, parity: Parity | None, *, has_bias: bool) -> Kernel:
     """A kernel with its parameters found on training pairs, on centred features where it may."""
+    if pairs.time is not None:
+        kernel = kernel.fitted_to_times(pairs.time)
     dense = not sp.issparse(pairs.objects)
     free = dense and ignores_the_mean(kernel, pairs, parity, has_bias=has_bias)
     scaling = _centring(pairs) if free else None
@@ -326,6 +328,8 @@ def _effect_on(symbol: Kernel | Factor) -> str | None:
         return symbol.translation
     if symbol.role == "symmetric":
         return symbol.kernel.translation
+    if symbol.role == "time":  # which is not shifted
+        return "invariant"
     differences = symbol.role == "derived" and _DIFFERENCES.issuperset(symbol.parts)
     still = symbol.role == "antisymmetric" or (differences and symbol.scaling is None)
     return "invariant" if still else None

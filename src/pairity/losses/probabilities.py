@@ -36,6 +36,14 @@ def two_probabilities(decisions: Vector) -> Vector:
     return _in_order(decisions, smaller, 1.0 - smaller)
 
 
+def moderated(decisions: Vector, variance: Vector) -> Vector:
+    """Log-odds of the mean probability of unsure decisions: ``f / sqrt(1 + pi v / 8)``.
+
+    MacKay, "The evidence framework applied to classification networks", Neural Computation 4, 1992.
+    """
+    return np.asarray(decisions / np.sqrt(1.0 + np.pi * variance / 8.0))
+
+
 def two_log_probabilities(decisions: Vector) -> Vector:
     """Logarithms of the two probabilities, to full relative accuracy, shape (n, 2)."""
     size = np.abs(decisions)

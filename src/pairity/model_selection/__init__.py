@@ -10,6 +10,7 @@ training pair is known.  Which objects of a test pair are known decides what an 
 ``PairShuffleSplit``          random shares of the pairs instead of folds
 ``ObjectShuffleSplit``        random shares of the objects
 ``TimeSplit``                 the past trains, what came next tests
+``walk_forward``              each period foretold from all pairs before it
 ``Repeated``                  any of them several times
 ``leakage_report``            what a split lets through, whoever made it
 ``PairClassifierCV``          the automatic classifier: kernels, boosted trees and a linear model,
@@ -60,6 +61,7 @@ from pairity.model_selection.splitters import (
     Repeated,
     TimeSplit,
 )
+from pairity.model_selection.walk_forward import WalkForward, walk_forward
 
 __all__ = [
     "CalibratedPairClassifier",
@@ -81,6 +83,7 @@ __all__ = [
     "Repeated",
     "Sigmoid",
     "TimeSplit",
+    "WalkForward",
     "brier_score",
     "leakage_report",
     "log_loss",
@@ -88,4 +91,5 @@ __all__ = [
     "plot_validation_curve",
     "ranked_probability_score",
     "reliability_curve",
+    "walk_forward",
 ]

@@ -170,7 +170,8 @@ def _mirrored_share(splits: list[Split], pairs: Pairs) -> float:
 
 def _row_keys(pairs: Pairs) -> NDArray[np.float64]:
     ends = ends_of(pairs)
-    group = pairs.symmetric, pairs.antisymmetric + 0.0
+    group = [pairs.symmetric, pairs.antisymmetric + 0.0]
+    group += [] if pairs.time is None else [pairs.clock]
     return np.column_stack([ends.first, ends.second, *group]).astype(np.float64)
 
 

@@ -23,6 +23,7 @@ from pairity.model_selection.splitter import (
     as_labels,
     check_count,
 )
+from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import Codes, Ends, Mask, connected_parts, join
 from pairity.runtime.validation import check_choice
 
@@ -256,7 +257,8 @@ class TimeSplit(PairSplitter):
     -----
     ``groups`` given to ``split``, ``cross_val_score(..., groups=times)`` or
     ``GridSearchCV.fit(..., groups=times)`` are the times, any values that have an order.  Without
-    them the rows are taken to be in the order of time.
+    them pairs that have times of their own are split by these, and rows of others are taken to be
+    in the order of time.
 
     Examples
     --------
@@ -279,6 +281,10 @@ class TimeSplit(PairSplitter):
 
     def _apart(self, ends: Ends, groups: Any) -> list[Codes]:
         return []  # the past is known, and groups are times
+
+    def _sides(self, pairs: Pairs, ends: Ends, has_table: bool, y: Any, groups: Any) -> Sides:
+        times = pairs.time if groups is None else groups
+        return super()._sides(pairs, ends, has_table, y, times)
 
     def _masks(self, ends: Ends, table_rows: int | None, y: Any, groups: Any) -> Sides:
         moments = np.arange(len(ends))

@@ -7,6 +7,8 @@ pairs at a time, with Gram matrices of the few objects in it, whenever they are 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
@@ -16,6 +18,9 @@ from pairity.operators.terms import gram_megabytes
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget
+
+if TYPE_CHECKING:
+    from pairity.operators.chain_operator import ChainOperator
 
 #: Share of a budget for Gram matrices, and for those of one square of pairs.
 _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1
@@ -27,16 +32,27 @@ _FEW, FEW_PAIRS = 100, 2500
 _MOST_PAIRS = 20_000
 
 
-def operator_of(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> PairOperator:
-    """The kernel between pairs, by its explicit features where it has few."""
+def operator_of(
+    kernel: Kernel, left: Pairs, right: Pairs | None = None
+) -> PairOperator | ChainOperator:
+    """The kernel between pairs, by its explicit features where it has few, along chains in time."""
     from pairity.operators.explicit_rows import explicit_form
 
     form = explicit_form(kernel, left)
     if not form:
-        return PairOperator(kernel, left, right)
+        return along_chains(kernel, left, right) or PairOperator(kernel, left, right)
     from pairity.operators.explicit_operator import ExplicitOperator
 
     return ExplicitOperator(kernel, left, right, form)
+
+
+def along_chains(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> ChainOperator | None:
+    """The operator of a kernel of objects at times, where its products go from moment to moment."""
+    if left.time is None or not any(inner.of_time for inner in kernel.walk()):
+        return None
+    from pairity.operators.chain_operator import chain_operator
+
+    return chain_operator(kernel, left, right)
 
 
 def needs_no_gram(kernel: Kernel, pairs: Pairs) -> bool:
@@ -44,7 +60,9 @@ def needs_no_gram(kernel: Kernel, pairs: Pairs) -> bool:
     from pairity.operators.explicit_rows import explicit_form
 
     form = explicit_form(kernel, pairs)
-    return bool(form) and all(block.n_objects <= 1 for block in form)
+    if not form:
+        return along_chains(kernel, pairs[:1]) is not None
+    return all(block.n_objects <= 1 for block in form)
 
 
 def operator_within(
@@ -52,6 +70,8 @@ def operator_within(
 ) -> KernelOperator:
     """The kernel between pairs: through all objects at once where that fits and pays."""
     operator = operator_of(kernel, left, right)
+    if not isinstance(operator, PairOperator):
+        return operator
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
     if not (fits and _goes_through_objects(operator, left, right)):

@@ -66,6 +66,11 @@ class ExplicitOperator(PairOperator):
         return ExplicitFeatures(self._form, self._tables[1])
 
     @property
+    def left_rows(self) -> Any:
+        """Rows of the left pairs, in the space of both sides."""
+        return self._sides[0].rows
+
+    @property
     def features(self) -> ExplicitFeatures | None:
         """Rows Z with ``K = Z Z'``."""
         if self.right is not self.left or not self._sides[0].are_few:

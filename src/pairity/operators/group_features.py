@@ -83,6 +83,8 @@ def group_table(factor: Factor, pairs: Pairs) -> Matrix:
     """The features that a factor compares."""
     if factor.role == "derived":
         return derived_table(pairs, factor.parts, factor.scaling)
+    if factor.role == "time":
+        return pairs.clock
     return pairs.symmetric if factor.role == "symmetric" else pairs.antisymmetric
 
 

@@ -39,6 +39,8 @@ class KernelOperator:
     is_costly: bool
     #: Whether :meth:`rough_product` is quicker than :meth:`product`.
     has_rough_products = False
+    #: Whether it goes along chains of moments, so that systems are solved by their states.
+    has_chains = False
 
     def __init__(self, kernel: Kernel, left: Pairs, right: Pairs | None = None) -> None:
         self.kernel, self.left = kernel, left

@@ -202,8 +202,8 @@ def _swapped_on_the_right(factor: Factor) -> Factor:
 
 
 def _on_swapped_right(factor: Factor) -> Factor:
-    """The factor of the swapped right pair; symmetric features do not know the order."""
-    if factor.role == "symmetric":
+    """The factor of the swapped right pair; symmetric features and times do not know the order."""
+    if factor.role in ("symmetric", "time"):
         return factor
     return replace(factor, right_swapped=not factor.right_swapped)
 

@@ -20,11 +20,12 @@ from pairity.runtime.validation import (
     as_feature_table,
     as_group_features,
     as_object_indices,
+    as_times,
     check_choice,
     refuse_large_features,
 )
 
-#: What there is one row of for each pair.
+#: What there is one row of for each pair; times are there if they were given.
 _BY_PAIR = ("first", "second", "symmetric", "antisymmetric")
 
 
@@ -46,6 +47,10 @@ class Pairs:
         away -1).  They must be 0 for a pair of an object with itself.
     ids : sequence of length m, optional
         Names of the objects, kept for people to read.
+    time : array-like of shape (n,), optional
+        When each pair was observed: numbers in a unit of your own, or dates, which become days
+        since 1970-01-01.  An object at a time is the object with a clock: kernels of time
+        (:class:`~pairity.kernels.Drift`) compare it, ``TimeSplit`` splits by it.
 
     Examples
     --------
@@ -65,6 +70,7 @@ class Pairs:
     symmetric: Matrix
     antisymmetric: Matrix
     ids: NDArray[Any] | None
+    time: Vector | None = None
     _codes: Vector | None
     _in_order: bool = False  # whether the objects are distinct, and ordered by content
 
@@ -77,6 +83,7 @@ class Pairs:
         antisymmetric: ArrayLike | None = None,
         *,
         ids: Sequence[Any] | NDArray[Any] | None = None,
+        time: ArrayLike | None = None,
     ) -> None:
         self.objects = as_feature_table(objects, "objects")
         self.first = as_object_indices(first, "first", self.n_objects)
@@ -88,6 +95,7 @@ class Pairs:
             )
         self.symmetric = as_group_features(symmetric, "symmetric", len(self.first))
         self.antisymmetric = as_group_features(antisymmetric, "antisymmetric", len(self.first))
+        self.time = None if time is None else as_times(time, "time", len(self.first))
         self.ids, self._codes = None if ids is None else np.asarray(ids), None
         if self.ids is not None and len(self.ids) != self.n_objects:
             raise ValueError(
@@ -113,6 +121,26 @@ class Pairs:
         pairs = Pairs.__new__(Pairs)
         pairs.__dict__.update(self.__dict__, **parts)
         return pairs
+
+    @property
+    def _by_pair(self) -> tuple[str, ...]:
+        return _BY_PAIR if self.time is None else (*_BY_PAIR, "time")
+
+    @property
+    def clock(self) -> Matrix:
+        """Times as a column, shape (n, 1), in the precision of the features."""
+        if self.time is None:
+            raise ValueError(
+                "got pairs without times for a kernel of time; expected the time of each pair: pass"
+                " time=... to Pairs or Pairs.from_frame (--time COLUMN in the shell)."
+            )
+        return self.time[:, np.newaxis].astype(self.objects.dtype, copy=False)
+
+    def at(self, time: Any) -> Pairs:
+        """The same pairs at another time, one for all of them or one for each."""
+        if np.ndim(time) == 0:
+            time = np.full(len(self), as_times([time], "time", 1)[0])
+        return self._with(time=as_times(time, "time", len(self)))
 
     # Sizes, and what scikit-learn looks at when it splits data -------------------------------
 
@@ -185,10 +213,9 @@ class Pairs:
                     " pairs[rows], and the columns before building the Pairs."
                 )
             key = key[0]
-        if isinstance(key, slice):  # without a copy: nothing writes into the parts of pairs
-            return self._with(**{name: getattr(self, name)[key] for name in _BY_PAIR})
-        rows = np.atleast_1d(np.arange(len(self))[key])
-        return self._with(**{name: getattr(self, name)[rows] for name in _BY_PAIR})
+        if not isinstance(key, slice):  # of a slice no copy: nothing writes into the parts of pairs
+            key = np.atleast_1d(np.arange(len(self))[key])
+        return self._with(**{name: getattr(self, name)[key] for name in self._by_pair})
 
     def __iter__(self) -> Iterator[Pairs]:
         return (self[row] for row in range(len(self)))
@@ -210,7 +237,8 @@ class Pairs:
 
     def with_mirrored(self) -> Pairs:
         """The pairs followed by their swaps: the full training set I from the halved set J."""
-        both = {name: [getattr(side, name) for side in (self, self.swap())] for name in _BY_PAIR}
+        sides = self, self.swap()
+        both = {name: [getattr(side, name) for side in sides] for name in self._by_pair}
         return self._with(**{name: np.concatenate(parts) for name, parts in both.items()})
 
     @classmethod
@@ -253,9 +281,10 @@ class Pairs:
         features: Sequence[str] | None = None,
         symmetric: Sequence[str] = (),
         antisymmetric: Sequence[str] = (),
+        ids: str = "features",
         encoding: Any = None,
         symmetric_encoding: Any = None,
-        ids: str = "features",
+        time: str | None = None,
     ) -> Pairs:
         """Pairs from a table of ids, and a table of objects that the ids name.
 
@@ -275,13 +304,15 @@ class Pairs:
             Columns of ``objects`` to use; all others than ``id`` by default.
         symmetric, antisymmetric : sequence of str
             Columns of ``frame`` with group features of the two kinds.
-        encoding, symmetric_encoding : TableEncoding, optional
-            How columns of ``objects``, and symmetric columns of ``frame``, of any type become
-            numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
         ids : {"features", "names"}
             What ids are where there is no table of objects: a feature each, so that only pairs of
             known objects can be asked about; or names and nothing else, so that a model goes by the
             group features and can be asked about any pair.
+        encoding, symmetric_encoding : TableEncoding, optional
+            How columns of ``objects``, and symmetric columns of ``frame``, of any type become
+            numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
+        time : str, optional
+            Column of ``frame`` that says when each pair was observed: numbers or dates.
         """
         from pairity.pairs import from_tables as tables
         from pairity.pairs.table_kinds import as_pandas
@@ -300,7 +331,8 @@ class Pairs:
             objects = as_pandas(objects, refuse=False)
             table, names = tables.object_table(objects, id, features, encoding)
             places = [tables.locate_ids(frame, column, names) for column in (first, second)]
-        return cls(table, places[0], places[1], group[0], group[1], ids=names)
+        when = None if time is None else tables.times_in(frame, time)
+        return cls(table, places[0], places[1], group[0], group[1], ids=names, time=when)
 
     @classmethod
     def from_graph(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
-from pairity.runtime.validation import as_feature_table, refuse_lossy
+from pairity.runtime.validation import as_feature_table, as_times, refuse_lossy
 
 
 def split_rows(
@@ -121,6 +121,22 @@ def feature_block(frame: Any, names: list[str], encoding: Any = None) -> Matrix:
     for name in names:
         refuse_lossy(column_of(frame, name), f"column {name!r}")
     return numbers_of(frame, names)
+
+
+def times_in(frame: Any, name: str, source: str = "") -> NDArray[np.float64]:
+    """Times in a column, none of them missing: numbers as they are, dates as days since 1970."""
+    column = column_of(frame, name, source)
+    n_missing = int(column.isna().sum())
+    place = f"column {name!r}{f' of {source}' if source else ''}"
+    if n_missing:
+        raise DataError(
+            f"got {n_missing} missing time(s) in {place}; expected one in every row: fill or drop"
+            " those rows."
+        )
+    try:
+        return as_times(column.to_numpy(), place, len(column))
+    except ValueError as error:
+        raise DataError(str(error)) from None
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[Any]:

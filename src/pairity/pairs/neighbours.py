@@ -111,7 +111,8 @@ def with_neighbour_means(pairs: Pairs, graph: Pairs, *, hops: int = 1) -> Pairs:
     graph : Pairs
         The edges that count as known, over the same objects; directions do not matter.  Give
         training edges alone where others are held out: what is not in here cannot leak.  An
-        edge in several rows counts once, with the mean of its group features.
+        edge in several rows counts once, with the mean of its group features.  Labels are no such
+        features: means of labels of the training pairs give the label of each of them away.
     hops : int
         How far to look.  The second hop averages, over the neighbours n of a other than b, the
         means around n without a, and so on; each hop adds its own features.
@@ -143,7 +144,8 @@ def with_neighbour_means(pairs: Pairs, graph: Pairs, *, hops: int = 1) -> Pairs:
         symmetric.append((u + v) * np.sqrt(0.5))
         antisymmetric.append((u - v) * np.sqrt(0.5))
     group = np.hstack(symmetric), np.hstack(antisymmetric)
-    return Pairs(pairs.objects, pairs.first, pairs.second, *group, ids=pairs.ids)
+    named = {"ids": pairs.ids, "time": pairs.time}
+    return Pairs(pairs.objects, pairs.first, pairs.second, *group, **named)
 
 
 @dataclass(frozen=True)

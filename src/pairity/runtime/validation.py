@@ -105,6 +105,42 @@ def _refuse_nonfinite(values: NDArray[np.float64], name: str) -> None:
     )
 
 
+def as_times(values: Any, name: str, length: int) -> NDArray[np.float64]:
+    """Finite times of shape (length,): numbers as they are, dates as days since 1970-01-01."""
+    array = _as_array(values, name)
+    if array.dtype.kind in "OU":
+        try:
+            array = array.astype("datetime64[us]")
+        except (TypeError, ValueError):
+            if any(isinstance(value, str) for value in array.flat):
+                raise ValueError(
+                    f"got {name} with text such as {str(array.flat[0])!r}; expected numbers, dates, or"
+                    " text such as 2024-01-31: pandas.to_datetime reads other forms."
+                ) from None
+    if array.dtype.kind == "M":
+        since = array.astype("datetime64[us]") - np.datetime64(0, "us")
+        array = np.where(np.isnat(since), np.nan, since / np.timedelta64(1, "D"))
+    times = plain_numbers(array, name)
+    if times.shape != (length,):
+        raise ValueError(
+            f"got {name} of shape {times.shape}; expected ({length},): one time per pair."
+        )
+    _refuse_nonfinite(times, name)
+    _refuse_written_dates(times, name)
+    return np.ascontiguousarray(times)
+
+
+def _refuse_written_dates(times: NDArray[np.float64], name: str) -> None:
+    """Refuse 20240131: from December to January such numbers leap by 8870."""
+    year, month, day = times // 10000, times // 100 % 100, times % 100
+    calendar = (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31) & (times % 1 == 0)
+    if len(times) and (calendar & (year >= 1500) & (year <= 2500)).all():
+        raise ValueError(
+            f"got {name} such as {times[0]:.0f}, a date written as a number; expected dates, or a number"
+            " that grows with time: pandas.to_datetime(column, format='%Y%m%d')."
+        )
+
+
 def refuse_large_features(table: Any, name: str) -> None:
     """Refuse features to learn from whose squares are no numbers."""
     largest = np.max(np.abs(table.data if sp.issparse(table) else table), initial=0.0)

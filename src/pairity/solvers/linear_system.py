@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from pairity.operators.operator import KernelOperator, whole_matrix
 from pairity.operators.spectral import CompletePairs
 from pairity.runtime.resources import Budget, stop_if_abandoned
 from pairity.solvers.problem import REACHED, AnyProblem, Iterate, Solution, SolverOptions
+
+if TYPE_CHECKING:
+    from pairity.solvers.chain_system import ChainSystem
 
 #: Features of the preconditioner at most, those per pair, and their share of the memory.
 _MOST_MODES, _MODES_SHARE, _BUDGET_SHARE = 4096, 1 / 64, 0.2
@@ -87,10 +90,24 @@ class ShiftedSystems:
         fitting = share.columns(n, copies=_TABLES, itemsize=4)
         return FeatureTable.of(self.operator, int(max(1, min(wanted, n, fitting))), share)
 
-    def with_shift(self, shift: Vector) -> DirectSystem | _Iterative:
+    def by_states(
+        self, shift: Vector, is_enough: Callable[[Vector], bool] | None = None
+    ) -> ChainSystem | None:
+        """The system of objects at times, whose matrix is not factored; None for any other."""
+        if self.dense or not self.operator.has_chains:
+            return None
+        from pairity.solvers.chain_system import ChainSystem, has_chain_system
+
+        usable = has_chain_system(self.operator)
+        return ChainSystem(self.operator, shift, is_enough) if usable else None  # type: ignore[arg-type]
+
+    def with_shift(self, shift: Vector) -> DirectSystem | ChainSystem | _Iterative:
         """Something with ``solve(right, tol, max_iter, report)``."""
         if self.dense:
             return DirectSystem(self.gram, shift)
+        by_states = self.by_states(shift)
+        if by_states is not None:
+            return by_states
         return _Iterative(self.operator, shift, self.modes)
 
 

@@ -63,7 +63,9 @@ def solve_newton(
     starts = [np.zeros(len(problem))]
     if start is not None:
         starts.append(problem.loss.feasible(start))
-    elif not systems.dense and problem.operator.left.n_objects >= _MANY_OBJECTS:
+    elif not (systems.dense or systems.operator.has_chains) and (
+        problem.operator.left.n_objects >= _MANY_OBJECTS
+    ):
         starts.append(_start(problem, systems, options))
     runs = [_Run(problem, systems, options, theta) for theta in starts]
     run = min(runs, key=lambda one: one.primal(one.state))
@@ -184,6 +186,9 @@ class _Run:
             return direct_step(system, DirectSystem(self.systems.gram, system.shift))
         wanted = min(_SHARE_OF_VIOLATION * violation, violation**2)
         allowed = max(wanted, _SHARE_OF_TOL * self.options.tol)
+        by_states = self.systems.by_states(system.shift, system.enough(loss.weights, allowed))
+        if by_states is not None:
+            return direct_step(system, by_states)
         return iterative_step(system, self._product, self.systems.features, loss.weights, allowed)
 
     def _search(self, step: Step) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +24,11 @@ from pairity.solvers.linear_system import (
     low_rank_inverse,
 )
 
-#: Iterations of one step at most.
-_MOST_ITERATIONS = 2000
+if TYPE_CHECKING:
+    from pairity.solvers.chain_system import ChainSystem
+
+#: Iterations of one step at most, and what may be left of the right side.
+_MOST_ITERATIONS, _SHARE_OF_RIGHT = 2000, 0.1
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,21 @@ class NewtonSystem:
         """``(u - theta) / w``."""
         return self.pull / self.curvature
 
+    def enough(self, weights: Vector, allowed: float) -> Callable[[Vector], bool]:
+        """Whether a residual leaves violations of at most ``allowed``, and little of the right side.
+
+        After an update few rows have a right side at all: what others get must be small beside it.
+        """
+        scale, root = self.curvature / weights, np.sqrt(self.curvature)
+        most = _SHARE_OF_RIGHT * float(np.linalg.norm(root * self.right))
+
+        def is_enough(residual: Vector) -> bool:
+            if np.max(scale * np.abs(residual)) > allowed:
+                return False
+            return bool(np.linalg.norm(root * residual) <= most)
+
+        return is_enough
+
     def bias_of(self, residual: Vector) -> float:
         """The bias that leaves the least of a residual."""
         if self.surplus is None:
@@ -62,8 +81,8 @@ class Step:
     n_products: int
 
 
-def direct_step(system: NewtonSystem, factored: DirectSystem) -> Step:
-    """By one factorisation; the bias by a second right side."""
+def direct_step(system: NewtonSystem, factored: DirectSystem | ChainSystem) -> Step:
+    """By one factorisation, or states of moments; the bias by a second right side."""
     delta = factored.solve(system.right).solution
     if system.surplus is None:
         return Step(delta, None, 0.0, 0)

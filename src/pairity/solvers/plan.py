@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairity.kernels.algebra import is_approximated
+from pairity.kernels.classes import is_approximated
 from pairity.kernels.standardized import as_kernel
 from pairity.losses.loss import PiecewiseLinear, Squared, Vector
 from pairity.operators.restricted import beside, in_memory

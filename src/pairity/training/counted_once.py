@@ -91,7 +91,8 @@ class _Ordered:
     def table(self) -> NDArray[np.float64]:
         """What two rows have in common that are the same observation."""
         odd = np.where(self.turned, -1.0, 1.0)[:, np.newaxis] * self.pairs.antisymmetric
-        return np.column_stack([*self.ends, self.targets, self.pairs.symmetric, odd])
+        times = [] if self.pairs.time is None else [self.pairs.time]
+        return np.column_stack([*self.ends, self.targets, self.pairs.symmetric, odd, *times])
 
 
 def _distinct(order: _Ordered, data: TrainingData) -> tuple[Places, Places] | None:
@@ -99,7 +100,7 @@ def _distinct(order: _Ordered, data: TrainingData) -> tuple[Places, Places] | No
     pairs, n_cells = order.pairs, 2 * order.pairs.n_objects**2
     first, second = order.ends
     cells = first * pairs.n_objects + second
-    grouped = pairs.n_symmetric or pairs.n_antisymmetric
+    grouped = pairs.n_symmetric or pairs.n_antisymmetric or pairs.time is not None
     few_cells = n_cells <= _CELLS_PER_ROW * max(len(pairs), 1000)
     if not grouped and few_cells and (np.abs(order.targets) == 1.0).all():
         return _counted(2 * cells + (order.targets > 0.0), n_cells)

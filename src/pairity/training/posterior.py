@@ -22,7 +22,8 @@ Kernels of few features go by features, others by one factorisation up to some t
 that some of the pairs are landmarks, with features ``phi = L_m^-1 k_m``: what they leave of the prior
 variance, ``rest = K_** - |phi|^2``, counts as noise of the training pairs (``1/w + rest``) and is added
 to the variance of others (FITC; Snelson and Ghahramani, 2006), so that a pair far from all landmarks
-keeps its prior variance.
+keeps its prior variance.  Strengths that drift go along their chains instead, object by object
+(:mod:`pairity.training.chain_posterior`).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from scipy.special import expit
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
+from pairity.operators.blockwise import along_chains
 from pairity.operators.explicit_rows import ExplicitFeatures, explicit_form, tables_of
 from pairity.operators.words import Block
 from pairity.pairs.arrays import Matrix, Vector, as_dense, batches
@@ -82,18 +84,20 @@ class Posterior:
         Prior variance over the kernel.
     noise : float
         Variance of an observation of weight 1 about the function; NaN for labels.
-    edf : float
-        Effective number of parameters: trace of the hat matrix.
     is_exact : bool
-        Whether all training pairs were used, not landmarks among them.
+        Whether all training pairs were used, not landmarks among them or objects one by one.
     """
 
     parity: Parity | None
     scale: float
     noise: float
-    edf: float
     is_exact: bool
     span: Any
+
+    @cached_property
+    def edf(self) -> float:
+        """Effective number of parameters: trace of the hat matrix."""
+        return float(self.span.edf)
 
     def variance(self, pairs: Pairs) -> Vector:
         """Variance of f, shape (n,): the same for pairs and swapped pairs, bit for bit."""
@@ -142,12 +146,12 @@ def _made(
     if kind == "logistic":
         weights = weights * expit(decisions) * expit(-decisions)
     span = _span(kernel, pairs, weights, has_bias and parity is not Parity.ODD, budget)
-    exact = not isinstance(span, Landmarks)
+    exact = isinstance(span, Parameters | Dense)
     if kind == "logistic":
-        return Posterior(parity, strength, np.nan, span.edf, exact, span)
+        return Posterior(parity, strength, np.nan, exact, span)
     squares = float(weights @ (observed.targets - decisions) ** 2)
     scale = squares / max(len(pairs) - span.edf, 1e-3 * len(pairs))
-    return Posterior(parity, scale, scale / strength, span.edf, exact, span)
+    return Posterior(parity, scale, scale / strength, exact, span)
 
 
 def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget: Budget) -> _Span:
@@ -162,6 +166,11 @@ def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget:
                 return Parameters(form, pairs, weights, has_bias, budget)
     if len(pairs) <= _MOST_PAIRS and budget.holds(len(pairs), len(pairs), copies=_COPIES):
         return Dense(kernel, pairs, weights, has_bias, budget)
+    chained = None if has_bias else along_chains(kernel, pairs[:1])
+    if chained is not None and chained.form.sign is not None:
+        from pairity.training.chain_posterior import Chained
+
+        return Chained(kernel, pairs, weights)
     return Landmarks(kernel, pairs, weights, has_bias, budget)
 
 

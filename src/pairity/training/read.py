@@ -56,12 +56,14 @@ def read(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingD
     """Training data of an estimator: pairs or wide rows, labels or numbers, weights.
 
     The estimator says by its parameters how they are to be read: ``symmetry``, ``n_symmetric``,
-    ``n_antisymmetric``, and of a classifier ``positive``, ``class_weight`` and ``unlabelled``, where
-    it has them.  It remembers the columns and, of a classifier, ``classes_``.
+    ``n_antisymmetric``, ``decay``, and of a classifier ``positive``, ``class_weight`` and
+    ``unlabelled``, where it has them.  It remembers the columns and, of a classifier, ``classes_``.
     """
     parity = SYMMETRIES[estimator.symmetry]
     pairs = read_pairs(estimator, X, reset=True)
     weights = read_weights(sample_weight, len(pairs))
+    if getattr(estimator, "decay", None) is not None:
+        weights = weights * half_life_weights(pairs.clock[:, 0], estimator.decay)
     if is_classifier(estimator):
         return _read_labelled(estimator, pairs, y, weights, parity)
     targets = read_targets(y, len(pairs))
@@ -187,6 +189,11 @@ def read_weights(sample_weight: Any, n_pairs: int) -> Vector:
     return weights
 
 
+def half_life_weights(times: Vector, half_life: float) -> Vector:
+    """1 for the latest time, 1/2 for one half-life before it, and so on."""
+    return np.exp2((times - times.max(initial=-np.inf)) / half_life)
+
+
 def class_factors(class_weight: Any, labels: BinaryLabels, parity: Parity | None) -> Vector:
     """Factor on the weight of each row by its class; equal ones in the antisymmetric case."""
     if class_weight is None or (parity is Parity.ODD and class_weight == "balanced"):
@@ -239,8 +246,9 @@ def _warn_if_doubled(pairs: Pairs, targets: Vector, parity: Parity) -> None:
 
 
 def _keys(pairs: Pairs, targets: Vector) -> Vector:
+    times = [] if pairs.time is None else [pairs.time]
     return np.column_stack(
-        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric]
+        [pairs.first, pairs.second, targets + 0.0, pairs.symmetric, pairs.antisymmetric, *times]
     ).astype(np.float64)
 
 

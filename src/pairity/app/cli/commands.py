@@ -52,6 +52,7 @@ from pairity.app.cli.options import Settings
 )
 @options.number("--C penalty", "Weight of the errors (svc, logistic, svr); 1.")
 @options.number("--alpha", "Weight of the norm (ridge); 1.")
+@options.number("--decay", "Half-life of observations, in the unit of --time (days for dates).")
 @options.flag(
     "--tune",
     "Choose by validation without leaks: the automatic model, or of --kernel the penalty.",
@@ -61,9 +62,9 @@ from pairity.app.cli.options import Settings
 @options.option("--draw", "Label of a draw: three outcomes.", metavar="LABEL")
 @options.several("--drop-label", "Leave rows of this label out.", "LABEL")
 @options.impute
-@options.encode
 @options.groups
 @options.skip_unknown
+@options.encode
 @options.number("--tol", "KKT violation, or relative gap of a low-rank model, to reach; 0.001.")
 @options.distributed
 @options.file("--checkpoint", "Keep the state of a fit with --distributed, to go on from.")
@@ -90,6 +91,9 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
 
     Missing numbers are refused, with the columns named, unless --impute is given; texts and dates are,
     unless --encode is, which takes columns of any type.
+
+    With --time whatever is chosen or calibrated is validated on later pairs than it was trained on,
+    and kernels may let strengths drift: --kernel 'identity * drift(365)'.
 
     With --distributed PAIRS are any number of Parquet files or folders of them, read in parts by
     workers, and the model is one of few features (a nystroem kernel, or a linear one).
@@ -146,6 +150,7 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
         "pairity rank games.pairity --output ranking.csv",
         "pairity rank votes.pairity --intervals --training votes.csv --by judge \\",
         "    --effects effects.csv --output leaderboard.csv",
+        "pairity rank games.pairity --at 2024-06-30 --intervals --output ranking.csv",
         "pairity rank records.pairity new_records.csv --id record --output groups.csv",
     ),
 )
@@ -158,6 +163,9 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     ["least_squares", "mean", "wins", "average", "components"],
     "Scores of a ranking (least_squares, mean, wins), or linkage of groups (average,"
     " components); least_squares or average by default.",
+)
+@options.option(
+    "--at", "When objects are compared, for a model trained with --time.", metavar="TIME"
 )
 @options.number("--threshold", "Decision above which two objects match; 0.")
 @options.flag("--intervals", "Add intervals, possible ranks, ties and chances of being the best.")
@@ -205,6 +213,9 @@ def rank(**given: Any) -> None:
 )
 @options.option("--top", "Leaders that --strategy top is about; 10.", type=click.IntRange(1))
 @options.column("--cost", "Column of POOL with what a question costs.")
+@options.option(
+    "--at", "When objects are compared, for a model trained with --time.", metavar="TIME"
+)
 @options.file("--asked", "Table of pairs that are not to be asked again.")
 @options.output_table("the pairs")
 @options.config

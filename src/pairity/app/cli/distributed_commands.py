@@ -149,6 +149,8 @@ def _refuse_options(settings: Settings) -> None:
         "impute": "tables without missing numbers",
         "skip_unknown": "files without those rows",
         "groups": "none: nothing is validated there",
+        "time": "one table of pairs: workers know no times",
+        "decay": "one table of pairs: workers know no times",
     }
     for name, expected in instead.items():
         if getattr(settings, name) not in (None, False, ()):

@@ -19,6 +19,7 @@ from pairity.app.cli.training_data import Training, read_training, refuse_many_t
 from pairity.io import ModelMetadata, Objects, Recipe
 from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
 from pairity.kernels.standardized import as_kernel
+from pairity.model_selection import TimeSplit
 
 #: Landmarks of the default kernel of a low-rank model.
 _LANDMARKS = 256
@@ -26,6 +27,8 @@ _LANDMARKS = 256
 #: Estimators by the names of learners; searches have two letters more.
 _ESTIMATORS = {"svc": "PairSVC", "logistic": "PairLogistic", "ridge": "PairRidge", "svr": "PairSVR"}
 _TUNED = ("svc", "logistic", "ridge")
+#: Splits of what is chosen or calibrated in the order of time.
+_SPLITS_IN_TIME = 5
 
 
 def make_estimator(settings: Settings, *, identity: bool) -> Any:
@@ -35,10 +38,15 @@ def make_estimator(settings: Settings, *, identity: bool) -> Any:
     """
     estimator = _estimator(settings, "linear" if identity else "gaussian")
     if settings.draw is not None:
-        return pairity.PairDrawClassifier(estimator)
+        return pairity.PairDrawClassifier(estimator, **_splits(settings))
     if settings.probabilities and not hasattr(estimator, "predict_proba"):
-        return pairity.CalibratedPairClassifier(estimator)
+        return pairity.CalibratedPairClassifier(estimator, **_splits(settings))
     return estimator
+
+
+def _splits(settings: Settings) -> dict[str, Any]:
+    """What is chosen or calibrated on: later pairs, where times are given."""
+    return {} if settings.time is None else {"cv": TimeSplit(_SPLITS_IN_TIME)}
 
 
 def _refuse_contradictions(settings: Settings) -> None:
@@ -62,6 +70,11 @@ def _refuse_contradictions(settings: Settings) -> None:
         " logistic.": regression and (drawn or settings.positive is not None),
         f"got --draw with --symmetry {symmetry}; expected antisymmetric: a draw is between win and"
         " loss.": drawn and symmetry != "antisymmetric",
+        "got --decay without --time; expected both: pairs fade with their age.": settings.decay
+        is not None
+        and settings.time is None,
+        "got --decay with --tune; expected one of them: searches weigh all pairs alike.": settings.tune
+        and settings.decay is not None,
         f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
         and learner not in _TUNED,
     }
@@ -99,12 +112,14 @@ def _estimator(settings: Settings, default: Any) -> Any:
     if settings.tune and settings.kernel is None and settings.draw is None:
         regression = settings.learner == "ridge"
         automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
-        return automatic(settings.symmetry, verbose=settings.verbose)
+        return automatic(settings.symmetry, verbose=settings.verbose, **_splits(settings))
     kernel = "auto" if settings.tune else default
     if settings.kernel is not None:
         kernel = parse_kernel(settings.kernel)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
+    given["decay"] = settings.decay
     options = {name: value for name, value in given.items() if value is not None}
+    options |= _splits(settings) if settings.tune else {}
     name = _ESTIMATORS[settings.learner] + ("CV" if settings.tune else "")
     estimator = getattr(pairity, name)
     return estimator(settings.symmetry, kernel=kernel, verbose=settings.verbose, **options)
@@ -185,20 +200,14 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "label counts": labels.counts or None,
         **(meaning_of(settings, labels.names.names) if labels.names is not None else {}),
         "rows left out": labels.n_dropped or None,
-        "columns taken as": _taken_as(training.recipe) or None,
         **training.left_out,
         "ids": _about_ids(training.recipe),
+        "columns taken as": _taken_as(training.recipe) or None,
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score")
         else None,
     }
     return {name: value for name, value in content.items() if value is not None}
-
-
-def _taken_as(recipe: Recipe) -> dict[str, str]:
-    """What columns of any type were taken for."""
-    encodings = recipe.encoding, recipe.symmetric_encoding
-    return {name: kind for one in encodings if one is not None for name, kind in one.kinds.items()}
 
 
 def _about_ids(recipe: Recipe) -> str | None:
@@ -208,6 +217,12 @@ def _about_ids(recipe: Recipe) -> str | None:
     if recipe.identity and (recipe.columns.symmetric or recipe.columns.antisymmetric):
         return "a feature each: only these objects can be asked about; --ids names makes them names"
     return None
+
+
+def _taken_as(recipe: Recipe) -> dict[str, str]:
+    """What columns of any type were taken for."""
+    encodings = recipe.encoding, recipe.symmetric_encoding
+    return {name: kind for one in encodings if one is not None for name, kind in one.kinds.items()}
 
 
 def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:

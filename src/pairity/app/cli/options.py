@@ -236,4 +236,5 @@ def table_columns(*, label_required: bool) -> Any:
             f"Column of the pairs that stays when a pair is swapped. {more}",
         ),
         several("--antisymmetric-feature", f"Column of the pairs that changes sign then. {more}"),
+        column("--time", "Column of the pairs that says when: numbers, or dates (then in days)."),
     )

@@ -43,6 +43,14 @@ def run_rank(settings: Settings) -> None:
 
 def all_pairs(recipe: Recipe, objects: Objects, settings: Settings) -> Pairs:
     """The pairs given, or all pairs of the objects, on neutral ground."""
+    timed = recipe.columns.time is not None
+    at = getattr(settings, "at", None)
+    if timed != (at is not None) and settings.pairs is None:
+        raise InputError(
+            "got a model trained with --time; expected --at TIME, when objects are compared."
+            if timed
+            else "got --at for a model trained without --time; expected one trained with it."
+        )
     if settings.pairs is not None:
         frame = read_table(settings.pairs, recipe.columns.ends)
         return recipe.pairs(frame, objects, settings.pairs.name)
@@ -55,7 +63,16 @@ def all_pairs(recipe: Recipe, objects: Objects, settings: Settings) -> Pairs:
     table = recipe.object_table(objects)
     n = len(objects.texts)
     flat = np.zeros((n * (n - 1) // 2, len(names["antisymmetric"])))
-    return Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
+    pairs = Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
+    return pairs if at is None else pairs.at(_moment(at))
+
+
+def _moment(text: str) -> Any:
+    """A number, or a date as it is written."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:

@@ -37,8 +37,7 @@ def read_training(settings: Settings) -> Training:
     frame = read_table(settings.pairs, (settings.first, settings.second))
     name = settings.pairs.name
     left_out: dict[str, Any] = {}
-    columns = training_columns(settings)
-    encoding = encoding_of(settings, frame)
+    columns, encoding = training_columns(settings), _encoding(settings, frame)
     table = None if settings.objects is None else table_of_objects(settings, columns, encoding)
     if table is not None:
         frame, left_out = known_part(settings, frame, columns.ends, table[0])
@@ -52,7 +51,7 @@ def read_training(settings: Settings) -> Training:
     )
     frame = frame.iloc[labels.kept]
     objects, columns = table or named_objects(settings, frame)
-    if settings.encode:
+    if getattr(settings, "encode", False):
         recipe = Recipe.encoded(frame, objects, columns, name, encoding)
     else:
         recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
@@ -89,7 +88,7 @@ def training_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     """Objects of a training table and the columns that are features."""
     if settings.objects is None:
         return named_objects(settings, frame)
-    return table_of_objects(settings, training_columns(settings), encoding_of(settings, frame))
+    return table_of_objects(settings, training_columns(settings), _encoding(settings, frame))
 
 
 def named_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
@@ -99,7 +98,7 @@ def named_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     return Objects.named_in(frame, columns, name, names_only=names_only), columns
 
 
-def encoding_of(settings: Settings, frame: Any) -> TableEncoding | None:
+def _encoding(settings: Settings, frame: Any) -> TableEncoding | None:
     """How columns of objects of any type become numbers, learnt from those that pairs name."""
     if not getattr(settings, "encode", False) or settings.objects is None:
         return None
@@ -130,6 +129,7 @@ def training_columns(settings: Settings) -> Columns:
         settings.label,
         symmetric=settings.symmetric_feature,
         antisymmetric=settings.antisymmetric_feature,
+        time=settings.time,
     )
 
 

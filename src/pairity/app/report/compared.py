@@ -22,6 +22,7 @@ from pairity.app.report.subject import Subject, names_of
 from pairity.inspection import Ranking, group_objects, rank_objects
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
+from pairity.pairs.joining import at_the_latest_time
 from pairity.pairs.same_objects import Ends, ends_of
 
 
@@ -65,7 +66,7 @@ def choose_objects(subject: Subject, objects: Any, most: int) -> Compared:
             note += " On neutral ground: antisymmetric features of pairs are 0."
         among = _all_pairs(pairs.objects[rows], pairs.n_antisymmetric, ids)
     names = tuple(subject.names[row] for row in rows)
-    return Compared(among, names, times[chosen], note.strip())
+    return Compared(at_the_latest_time(among, pairs), names, times[chosen], note.strip())
 
 
 def _times(ends: Ends) -> Places:
@@ -87,6 +88,8 @@ def _given(subject: Subject, objects: Any, most: int) -> Compared:
         pairs = objects[objects.first != objects.second].without_unused_objects()
     else:
         pairs = _all_pairs(objects, subject.pairs.n_antisymmetric)
+    if pairs.time is None:
+        pairs = at_the_latest_time(pairs, subject.pairs)
     if pairs.n_objects > most:
         raise ValueError(
             f"got {pairs.n_objects} objects to compare; expected at most {most}: raise"

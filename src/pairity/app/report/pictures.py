@@ -25,6 +25,7 @@ from pairity.model_selection.search import PairSearch
 from pairity.model_selection.searches import at_the_edge
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
+from pairity.pairs.joining import at_the_latest_time
 
 _BINS = 10
 _BARS = 24
@@ -194,7 +195,8 @@ def check_swap(subject: Subject, seed: int) -> SwapCheck | None:
     if not (pairs.n_symmetric or pairs.n_antisymmetric):
         first, second = generator.choice(used, size=(2, _TRIED))
         proper = first != second
-        batches.append(Pairs(pairs.objects, first[proper], second[proper], ids=pairs.ids))
+        random = Pairs(pairs.objects, first[proper], second[proper], ids=pairs.ids)
+        batches.append(at_the_latest_time(random, pairs))
     alone = [tried[row] for row in range(min(_ALONE, len(tried)))]
     batches += alone
     misses = []
@@ -206,7 +208,7 @@ def check_swap(subject: Subject, seed: int) -> SwapCheck | None:
         same = used[:_TRIED]
         neutral = np.zeros((len(same), pairs.n_antisymmetric))
         selves = Pairs(pairs.objects, same, same, antisymmetric=neutral, ids=pairs.ids)
-        misses.append(np.abs(subject.values(selves)))
+        misses.append(np.abs(subject.values(at_the_latest_time(selves, pairs))))
         n_self = len(same)
     if hasattr(subject.model, "predict_proba"):
         forth, back = (subject.model.predict_proba(some) for some in (tried, tried.swap()))
