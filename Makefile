@@ -5,7 +5,7 @@ CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football tennis quality bench bench-full scale docs dist clean
+.PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football tennis quality matching bench bench-full scale docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -59,6 +59,9 @@ tennis: $(STAMP)  ## strengths that drift beside a tuned Elo, 27 years of tennis
 quality: $(STAMP)  ## the automatic model beside trees, SVC and others on real tasks, about 20 minutes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[quality]"
 	$(BIN)/python -m experiments.quality
+
+matching: $(STAMP)  ## raw tables matched beside a tuned forest, and 100,000 records against 100,000
+	$(BIN)/python -m experiments.matching
 
 bench bench-full: $(STAMP)  ## side by side with peers, ratios first
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"
