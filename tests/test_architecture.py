@@ -19,7 +19,7 @@ LAYERS = {
     "data": ["_version", "exceptions", "runtime", "pairs"],
     "mathematics": ["losses", "kernels", "operators", "testing"],
     "optimisation": ["solvers", "training"],
-    "models": ["estimators", "distributed", "model_selection", "inspection", "active"],
+    "models": ["estimators", "distributed", "model_selection", "inspection", "active", "matching"],
     "application": ["io", "datasets", "app", "__main__"],
 }
 ORDER = [part for parts in LAYERS.values() for part in parts]

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from pairity import Pairs
+from pairity.exceptions import PairityWarning
 
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 
@@ -103,8 +104,12 @@ def test_missing_ids(missing, objects):
 
 
 def test_unknown_ids():
-    frame = pd.DataFrame({"one": ["a", "zoe"], "two": ["b", "a"]})
-    message = r"got 1 ids in column 'one' that the objects do not have, the first 'zoe'"
+    frame = pd.DataFrame({"one": ["a", "zoe", "zoe"], "two": ["b", "a", "b"]})
+    message = r"got the id 'zoe' in column 'one' that the objects do not have \(2 rows\);"
+    with pytest.raises(ValueError, match=message):
+        Pairs.from_frame(frame, first="one", second="two", objects=make_objects(list("abc")))
+    frame["one"] = ["yan", "zoe", "zoe"]
+    message = r"got 2 ids in column 'one' .* \(3 rows\), the first 'yan'"
     with pytest.raises(ValueError, match=message):
         Pairs.from_frame(frame, first="one", second="two", objects=make_objects(list("abc")))
 
@@ -160,3 +165,41 @@ def test_truth_values_are_numbers():
     frame = pd.DataFrame({"one": ["a"], "two": ["b"], "same": [True]})
     pairs = Pairs.from_frame(frame, first="one", second="two", symmetric=["same"])
     assert pairs.symmetric.tolist() == [[1.0]]
+
+
+def test_ids_that_are_names_only():
+    frame = pd.DataFrame({"one": ["a", "b"], "two": ["b", "c"], "gap": [1.0, 2.0]})
+    options = {"first": "one", "second": "two", "symmetric": ["gap"]}
+    named = Pairs.from_frame(frame, ids="names", **options)
+    assert named.objects.shape == (3, 0)
+    assert named.ids.tolist() == ["a", "b", "c"]
+    assert (named.first == Pairs.from_frame(frame, **options).first).all()
+    with pytest.raises(ValueError, match=r"got ids='none'; expected one of"):
+        Pairs.from_frame(frame, ids="none", **options)
+
+
+def test_objects_that_are_no_table():
+    frame = pd.DataFrame({"one": ["a"], "two": ["b"]})
+    message = r"got objects of type csr_array; expected a table with named columns.*Pairs\(objects"
+    with pytest.raises(ValueError, match=message):
+        Pairs.from_frame(frame, first="one", second="two", objects=sp.csr_array(np.eye(2)))
+
+
+@pytest.mark.parametrize("first", [["one"], np.array([0, 1])], ids=str)
+def test_names_that_are_values(first):
+    frame = pd.DataFrame({"one": ["a", "b"], "two": ["b", "a"]})
+    with pytest.raises(ValueError, match=r"got \w+ .* as the name of a column; expected one name"):
+        Pairs.from_frame(frame, first=first, second="two")
+
+
+@pytest.mark.parametrize("name", ["id", "team_id", "teamId", "Unnamed: 0"])
+def test_ids_taken_for_features(name):
+    frame = pd.DataFrame({"one": [0, 1], "two": [1, 2]})
+    objects = pd.DataFrame({name: [5, 6, 7], "size": [1.0, 2.0, 3.0]})
+    ends = {"first": "one", "second": "two"}
+    with pytest.warns(PairityWarning, match=f"column '{name}' of the objects .* like an id"):
+        Pairs.from_frame(frame, objects=objects, **ends)
+    for options in ({"features": ["size", name]}, {"features": ["size"]}):
+        Pairs.from_frame(frame, objects=objects, **ends, **options)  # said so: no warning
+    others = objects.rename(columns={name: "paid"}).assign(rank_id=[1, 1, 2], id=[0.5, 1.5, 2.5])
+    Pairs.from_frame(frame, objects=others, **ends)

@@ -8,7 +8,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
-RUN_TIME_EXTRAS = ("cli", "graphs", "distributed")
+RUN_TIME_EXTRAS = ("cli", "graphs", "distributed", "matching")
 
 
 def test_floors_are_the_oldest_versions_that_are_tested():

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from benchmarks.report import PUBLISHED, growth_exponent, ratios
 from benchmarks.scale import report as scale
+from experiments.matching import report as matching
 from experiments.quality import report as quality
 from experiments.tables import markdown_table, with_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks" / "results"
+MATCHING = ROOT / "experiments" / "results" / "matching.json"
 QUALITY = ROOT / "experiments" / "results" / "quality.json"
 
 
@@ -134,11 +136,17 @@ def quality_tables() -> str | None:
     return quality.markdown(json.loads(QUALITY.read_text(encoding="utf-8")))
 
 
+def matching_tables() -> str:
+    """What ``python -m experiments.matching`` has measured."""
+    return matching.tables(json.loads(MATCHING.read_text(encoding="utf-8")))
+
+
 #: Pages with tables, and what computes them.
 PAGES: dict[str, Callable[[], str | None]] = {
     "README.md": readme_table,
     "docs/benchmarks.md": benchmark_tables,
     "docs/quality.md": quality_tables,
+    "docs/matching.md": matching_tables,
     "docs/scale.md": lambda: scale.tables(BENCHMARKS),
 }
 

@@ -84,6 +84,7 @@ _MODULES = (
     "io",
     "kernels",
     "losses",
+    "matching",
     "model_selection",
     "operators",
     "pairs",

@@ -12,8 +12,10 @@ __all__ = [
     "DataError",
     "DoubledRowsWarning",
     "KernelError",
+    "LeakageWarning",
     "ModelFileError",
     "PairityWarning",
+    "SwapLawWarning",
     "levels_to_the_caller",
 ]
 
@@ -28,6 +30,14 @@ class CalibrationWarning(PairityWarning):
 
 class DoubledRowsWarning(PairityWarning):
     """The rows given to ``fit`` hold every pair together with its mirror image."""
+
+
+class LeakageWarning(PairityWarning):
+    """Folds that train on pairs which they test, in another row or in the other order."""
+
+
+class SwapLawWarning(PairityWarning):
+    """Something around an estimator of pairs that breaks its swap law."""
 
 
 class DataError(ValueError):

@@ -73,7 +73,7 @@ def test_games_from_beginning_to_end(games):
         pairs, frame["result"]
     )
     out = read_table(games / "out.csv")
-    assert list(out.columns) == ["white", "black", "decision", "label"]
+    assert list(out.columns) == [*frame.columns, "decision", "label"]
     assert out["white"].tolist() == frame["white"].tolist()
     assert (out["decision"] == model.decision_function(pairs)).all()
     assert (out["label"] == model.predict(pairs)).all()
@@ -139,7 +139,7 @@ def test_numbers_to_predict(learner, games):
     )
     said = run("predict", "m.pairity", "games.csv", "--output", "out.csv", "--json").stdout
     frame, out = read_table(games / "games.csv"), read_table(games / "out.csv")
-    assert list(out.columns) == ["white", "black", "value"]
+    assert list(out.columns) == [*frame.columns, "value"]
     error = np.abs(out["value"] - frame["margin"]).mean()
     assert json.loads(said)["mean absolute error"] == pytest.approx(error)
     assert error < 0.3

@@ -86,13 +86,14 @@ def test_points_of_reliability_are_where_they_belong():
     assert len(drawn(picture, "line", "whisker")) == 2
 
 
-def test_bars_are_as_high_as_their_counts():
-    found = Distribution((0.0, 1.0, 2.0), {HOSTILE: (4, 2), "b": (0, 1)}, "seen", "score")
+def test_bars_are_as_high_as_their_shares():
+    """Shares of each label: the three pairs of a rare one stand as high as those of many."""
+    found = Distribution((0.0, 1.0, 2.0), {HOSTILE: (40, 20), "b": (0, 3)}, "seen", "score")
     bars = [bar for bar in drawn(DRAWN.histogram(found), "rect", "bar") if bar.get("data-tip")]
     heights = [float(bar.get("height")) for bar in bars]
     assert len(bars) == 3  # no bar for none
     assert heights[0] / heights[1] == pytest.approx(2.0, rel=1e-3)
-    assert heights[1] / heights[2] == pytest.approx(2.0, rel=1e-3)
+    assert heights[2] / heights[0] == pytest.approx(1.5, rel=1e-3)
 
 
 def test_bars_of_tables():
@@ -109,13 +110,13 @@ def test_bars_of_tables():
 
 def test_a_validation_curve_has_a_line_a_kernel():
     curves = tuple(
-        SearchCurve(name, (0.1, 1.0, 10.0), (-0.6, -0.5, -0.7), (0.1, 0.1, 0.1))
+        SearchCurve(name, (0.1, 1.0, 10.0), (0.6, 0.5, 0.7), (0.1, 0.1, 0.1))
         for name in ("linear", HOSTILE)
     )
     found = SearchFacts("log loss", "C", 1.0, 0, curves, (), (), 5)
     picture = DRAWN.validation_curve(found)
     assert len(drawn(picture, "polyline")) == 2
-    assert "held-out minus log loss" in picture
+    assert "held-out log loss" in picture
 
 
 def matrix(values, names, **options):
@@ -140,7 +141,10 @@ def test_groups_are_outlined():
     picture = DRAWN.matrix_picture(found, charts.Colours(0.0, 1.0))
     assert len(drawn(picture, "rect", "block")) == 2
     many = matrix(np.full((40, 40), 0.5), [f"name {k}" for k in range(40)])
-    assert not drawn(DRAWN.matrix_picture(many, charts.Colours(0.0, 1.0)), "text")
+    texts = drawn(DRAWN.matrix_picture(many, charts.Colours(0.0, 1.0)), "text")
+    shown = [text.text for text in texts]
+    assert shown[:-1] == [f"name {k}" for k in range(0, 40, 2)]  # as many as there is room for
+    assert shown[-1] == "rows and columns: the same objects, in the same order"
 
 
 def test_legends_have_one_or_two_sides():

@@ -57,8 +57,8 @@ def test_settings_are_told_apart(data):
     both = dataclasses.replace(setting(0.51, 0.05), key="both_new", name="both objects new")
     said = sentences(data, setting(0.8, 0.02), both)
     assert "80.0 ± 2.0\u00a0% of new pairs of objects that it knows" in said
-    assert "clearly better than a guess with both objects seen" in said
-    assert "no better than a guess, as far as these pairs can tell, with both objects new" in said
+    assert "clearly better than that with both objects seen" in said
+    assert "no better than that, as far as these pairs can tell, with both objects new" in said
 
 
 def test_no_error_is_not_certainty(data):

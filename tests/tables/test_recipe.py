@@ -138,7 +138,9 @@ def test_columns_that_cannot_be_filled_or_used():
 def test_ids_that_are_wrong():
     objects, columns = make_objects("ab", x=[1.0, 2.0]), Columns("a", "b", features=("x",))
     recipe = Recipe(columns, identity=False)
-    with pytest.raises(ValueError, match=r"got 1 id\(s\) in column 'b' that objects\.csv does not"):
+    with pytest.raises(
+        ValueError, match=r"got the id 'z' in column 'b' that objects\.csv does not"
+    ):
         recipe.pairs(make_frame(["a"], ["z"]), objects, "p")
     with pytest.raises(ValueError, match=r"got 1 missing id\(s\) in column 'a' of p"):
         recipe.pairs(make_frame([None], ["b"]), objects, "p")

@@ -158,6 +158,10 @@ def test_refusals(step, message):
         step.fit(cases.random_pairs(1, widths=(2, 1, 0)))
 
 
-def test_wide_rows_are_refused():
-    with pytest.raises(ValueError, match="got ndarray for DerivedFeatures; expected Pairs"):
-        DerivedFeatures().fit(np.zeros((3, 4)))
+def test_wide_rows_are_pairs():
+    rows = np.random.default_rng(0).normal(size=(9, 5))
+    step = DerivedFeatures(n_symmetric=1)
+    expected = step.fit_transform(Pairs.from_rows(rows, 1)).to_rows()
+    assert (step.fit(rows).transform(rows).to_rows() == expected).all()
+    with pytest.raises(ValueError, match="the two objects need the same number of columns"):
+        DerivedFeatures().fit(rows)

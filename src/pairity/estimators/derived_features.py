@@ -38,6 +38,8 @@ class DerivedFeatures(PairTransformer):
     keep_objects : bool
         Whether the object features stay.  Without them a kernel sees the group features alone:
         ``Gaussian()`` on differences, say.
+    n_symmetric, n_antisymmetric : int
+        Numbers of group features of wide rows, as in :class:`~pairity.PairSVC`.
 
     Examples
     --------
@@ -55,6 +57,8 @@ class DerivedFeatures(PairTransformer):
     antisymmetric: Sequence[str] = ("difference",)
     _: KW_ONLY
     keep_objects: bool = True
+    n_symmetric: int = 0
+    n_antisymmetric: int = 0
 
     def fit(self, X: Any, y: Any = None) -> DerivedFeatures:
         """Check the parts against the pairs; there is nothing to learn."""

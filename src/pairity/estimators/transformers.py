@@ -35,12 +35,7 @@ class PairTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         super().__init_subclass__(auto_wrap_output_keys=None, **options)
 
     def _read(self, X: Any, *, reset: bool) -> Pairs:
-        """Pairs, refused otherwise; their widths are remembered on reset and checked later."""
-        if not isinstance(X, Pairs):
-            raise ValueError(
-                f"got {type(X).__name__} for {type(self).__name__}; expected Pairs, whose table of"
-                " objects is transformed: use Pairs.from_rows(rows, n_symmetric, n_antisymmetric)."
-            )
+        """Pairs, or those of wide rows; their widths are remembered on reset and checked later."""
         return read_pairs(self, X, reset=reset)
 
     def transform(self, X: Any) -> Pairs:
@@ -68,9 +63,8 @@ class PairTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn: no plain arrays."""
+        """Tell scikit-learn: sparse rows welcome."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
         tags.input_tags.sparse = True
         return tags
 
@@ -161,6 +155,8 @@ class ObjectTransformer(PairTransformer):
         For the object features.  ``None`` leaves them as they are.
     symmetric, antisymmetric : scikit-learn transformer or None
         For the group features; ``None`` leaves them as they are.
+    n_symmetric, n_antisymmetric : int
+        Numbers of group features of wide rows, as in :class:`~pairity.PairSVC`.
 
     Attributes
     ----------
@@ -186,6 +182,8 @@ class ObjectTransformer(PairTransformer):
     _: KW_ONLY
     symmetric: Any = None
     antisymmetric: Any = None
+    n_symmetric: int = 0
+    n_antisymmetric: int = 0
 
     def fit(self, X: Any, y: Any = None) -> ObjectTransformer:
         """Fit to the distinct objects and the group features of pairs; targets are not looked at."""

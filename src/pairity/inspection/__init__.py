@@ -10,11 +10,14 @@
 ``trajectories``               how far objects are ahead of one another at several times, with
                                intervals; ``plot_trajectories`` draws them
 ``group_objects``              groups of matching objects from a symmetric model
+``top_partners``               the best partners of each object, not all pairs scored where the
+                               kernel allows it
 ``influential_pairs``          the training pairs that drive each decision, and by how much: the
                                contributions add up to the decision
 ``contributions``              all of them, as a matrix
 ``even_odd_parts``             values of a model split into what stays and what changes sign
                                under a swap
+``explain_pair``               contributions of features to one prediction, which add up to it
 ``permutation_importance``     what a score loses when a feature is shuffled, objects and group
                                features each in the way that respects the swap
 ``plot_importance``            the same as a picture
@@ -31,6 +34,7 @@ from pairity.inspection.certainty import Certainty
 from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
 from pairity.inspection.conformal import Conformal, conformal
 from pairity.inspection.effects import Effects, effects
+from pairity.inspection.feature_contributions import PairExplanation, explain_pair
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
 from pairity.inspection.hodge import (
     Cycle,
@@ -56,6 +60,7 @@ from pairity.inspection.influence import (
 from pairity.inspection.judges import Judges, judges
 from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
+from pairity.inspection.partners import Partners, top_partners
 from pairity.inspection.rank import rank_objects, rank_observed
 from pairity.inspection.ranking import Ranking
 from pairity.inspection.trajectories import Trajectories, plot_trajectories, trajectories
@@ -77,7 +82,9 @@ __all__ = [
     "Judges",
     "MirroredPairs",
     "ModelScore",
+    "PairExplanation",
     "ParityReport",
+    "Partners",
     "PermutationImportance",
     "PreferenceFlow",
     "Ranking",
@@ -87,6 +94,7 @@ __all__ = [
     "decompose",
     "effects",
     "even_odd_parts",
+    "explain_pair",
     "group_objects",
     "hodge_rank",
     "influential_pairs",
@@ -101,5 +109,6 @@ __all__ = [
     "rank_objects",
     "rank_observed",
     "strongest_cycles",
+    "top_partners",
     "trajectories",
 ]

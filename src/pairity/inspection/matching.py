@@ -28,12 +28,15 @@ from pairity.inspection.fitted_function import (
     object_names,
 )
 from pairity.inspection.flow import Places, Vector
+from pairity.inspection.sparse_groups import average_groups, linked_parts, numbered_by_size
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered
 from pairity.runtime.validation import check_choice, plain_numbers
 
 #: Levels closer than this part of the largest are equal: rounding parts no objects.
 _EQUAL = 1e-9
+#: The share of all pairs up to which candidates are few.
+_FEW = 0.25
 _LINKAGES = {"components": "single", "average": "average"}
 
 
@@ -143,18 +146,35 @@ def group_objects(
         threshold, score = _choose_threshold(model, validation, method, criterion)
     pairs = objects if isinstance(objects, Pairs) else Pairs.complete(objects)
     cut = 0.0 if threshold is None else float(threshold)
-    labels = _cut(_similarities(model, pairs), pairs.n_objects, method, cut)
+    labels = _groups(model, pairs, method, cut)
     names = object_names(pairs.ids if ids is None else ids, pairs.n_objects)
     return Grouping(names, labels, cut, method, score)
+
+
+def _groups(model: Any, pairs: Pairs, method: str, threshold: float) -> Places:
+    """Groups of objects; where few pairs are candidates, without a table of all pairs."""
+    m = pairs.n_objects
+    if len(pairs) > _FEW * m * (m - 1) / 2:
+        return _cut(_similarities(model, pairs), m, method, threshold)
+    values = margins(model, pairs, Parity.EVEN)
+    given = pairs.first, pairs.second, values, m, threshold
+    return (
+        linked_parts(*given) if method == "components" else average_groups(*given, _absent(values))
+    )
+
+
+def _absent(values: Vector) -> float:
+    """What a pair that is no candidate counts as: less alike than any of them."""
+    lowest = float(values.min(initial=0.0))
+    return lowest - 1.0 - abs(lowest)
 
 
 def _similarities(model: Any, pairs: Pairs) -> Vector:
     """Similarities of all pairs of objects in SciPy's condensed order; the best of repetitions."""
     values = margins(model, pairs, Parity.EVEN)
     proper = pairs.first != pairs.second
-    lowest = float(values.min(initial=0.0))
     size = pairs.n_objects * (pairs.n_objects - 1) // 2
-    similarity = np.full(size, lowest - 1.0 - abs(lowest))
+    similarity = np.full(size, _absent(values))
     np.maximum.at(similarity, _condensed(pairs[proper]), values[proper])
     return similarity
 
@@ -178,9 +198,7 @@ def _cut(similarity: Vector, n_objects: int, method: str, threshold: float) -> P
     tree, top = _tree(similarity, method)
     below = np.nextafter(top - threshold, -np.inf)  # above the threshold, not at it
     raw = fcluster(tree, below, criterion="distance") if below >= 0 else np.arange(n_objects)
-    _, first, group = np.unique(raw, return_index=True, return_inverse=True)
-    by_size = np.lexsort((first, -np.bincount(group)))
-    return np.argsort(by_size)[group]
+    return numbered_by_size(raw)
 
 
 def _choose_threshold(

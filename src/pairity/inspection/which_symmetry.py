@@ -26,6 +26,7 @@ from pairity.kernels.standardized import as_kernel
 from pairity.model_selection.splitter import PairKFold
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
+from pairity.runtime.resources import one_blas_thread
 from pairity.runtime.validation import check_count
 
 #: Chance of an error that a verdict from pairs in both orders may have.
@@ -181,7 +182,8 @@ def parity_report(
         groups = groups[chosen]
     values = targets.values[chosen]
     folds = cv.split(sample, values, groups)
-    comparison = compare_models(_kernels(kernel, sample), sample, values, units, folds)
+    with one_blas_thread():  # small matrices: more threads only wait for each other
+        comparison = compare_models(_kernels(kernel, sample), sample, values, units, folds)
     verdict, sentence = _decide(targets, mirrored, comparison)
     return ParityReport(
         verdict=verdict,

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pairity.io.label_columns import LabelNames
 from pairity.pairs.arrays import Matrix, Places
 from pairity.pairs.data import Pairs
+from pairity.pairs.encoding import TableEncoding
 from pairity.pairs.from_tables import (
     as_objects,
     ids_in,
@@ -151,8 +152,15 @@ class Objects:
     name: str
 
     @classmethod
-    def read(cls, frame: Any, id_column: str, features: list[str], name: str) -> Objects:
-        """Objects of a table with one row each."""
+    def read(
+        cls,
+        frame: Any,
+        id_column: str,
+        features: list[str],
+        name: str,
+        encoding: TableEncoding | None = None,
+    ) -> Objects:
+        """Objects of a table with one row each; columns of any type by their encoding."""
         ids = ids_in(frame, id_column, name)
         texts = as_objects(map(text_of, ids))
         refuse_repeated(
@@ -161,7 +169,8 @@ class Objects:
             " the repeated rows.",
             name,
         )
-        return cls(as_objects(ids), texts, numbers(frame, features, name), name)
+        block = numbers(frame, features, name) if encoding is None else encoding.apply(frame, name)
+        return cls(as_objects(ids), texts, block, name)
 
     @classmethod
     def stored(cls, ids: NDArray[Any], numbers: Any) -> Objects:
@@ -170,13 +179,32 @@ class Objects:
         return cls(as_objects(listed), as_objects(map(text_of, listed)), numbers, "the model")
 
     @classmethod
-    def named_in(cls, frame: Any, columns: Columns, name: str) -> Objects:
-        """Objects without features: the ids that pairs name, in the order of their texts."""
+    def named_in(
+        cls, frame: Any, columns: Columns, name: str, *, names_only: bool = False
+    ) -> Objects:
+        """The ids that pairs name, in the order of their texts: each a feature, or a name only."""
         ids = (value for column in columns.ends for value in ids_in(frame, column, name))
         by_text = {text_of(value): value for value in ids}
         texts = sorted(by_text)
         originals = as_objects(by_text[text] for text in texts)
-        return cls(originals, as_objects(texts), None, f"the ids of {name}")
+        nothing = np.zeros((len(texts), 0)) if names_only else None
+        return cls(originals, as_objects(texts), nothing, f"the ids of {name}")
+
+
+def known_rows(frame: Any, ends: Sequence[str], objects: Objects, name: str) -> NDArray[np.bool_]:
+    """Which rows of a table of pairs name objects that are there, both of them."""
+    known = set(objects.texts.tolist())
+    sides = [[text_of(value) in known for value in ids_in(frame, column, name)] for column in ends]
+    return np.asarray(np.all(sides, axis=0), dtype=np.bool_)
+
+
+#: What to do about ids that a model or a table of objects does not have.
+_ADVICE = {
+    "ids alone": "add pairs of it to the training table, or pass --skip-unknown. Each id is a feature"
+    " of this model, which knows no others: one trained with --objects, or with --ids names where"
+    " features of pairs are enough, can be asked about any",
+    "features": "pass a table of objects that has it (--objects), or --skip-unknown",
+}
 
 
 @dataclass(frozen=True)
@@ -188,11 +216,14 @@ class Recipe:
     columns : Columns
         Names, those of the object features spelt out.
     identity : bool
-        Whether objects are known by their ids alone, one indicator feature each.
+        Whether objects are known by their ids alone, one indicator feature each.  Without that and
+        without object features ids are names only: any pair may be asked about.
     filling : Filling or None, and the same for symmetric and antisymmetric group features
         What missing numbers become; None where they are refused.
     labels : LabelNames or None
         Names of the labels, where the model has others.
+    encoding, symmetric_encoding : TableEncoding or None
+        How columns of any type, of objects and of pairs, become numbers.
     """
 
     columns: Columns
@@ -201,6 +232,30 @@ class Recipe:
     symmetric_filling: Filling | None = None
     antisymmetric_filling: Filling | None = None
     labels: LabelNames | None = None
+    encoding: TableEncoding | None = None
+    symmetric_encoding: TableEncoding | None = None
+
+    @classmethod
+    def encoded(
+        cls,
+        frame: Any,
+        objects: Objects,
+        columns: Columns,
+        name: str,
+        encoding: TableEncoding | None,
+    ) -> Recipe:
+        """Recipe of training tables with columns of any type; objects are encoded already."""
+        antisymmetric = numbers(frame, columns.antisymmetric, name)
+        return cls(
+            columns,
+            identity=objects.numbers is None,
+            symmetric_filling=Filling([], []),
+            antisymmetric_filling=Filling.learn(
+                antisymmetric, columns.antisymmetric, name, zero=True
+            ),
+            encoding=encoding,
+            symmetric_encoding=TableEncoding.learn(frame, columns.symmetric),
+        )
 
     @classmethod
     def learn(
@@ -236,6 +291,8 @@ class Recipe:
         """Features of objects as the model gets them."""
         if self.identity or objects.numbers is None:
             return indicators(len(objects.texts))
+        if self.encoding is not None:  # nothing is missing any more
+            return objects.numbers
         if self.filling is None:
             refuse_missing(objects.numbers, self._features, objects.name)
             return objects.numbers
@@ -245,6 +302,10 @@ class Recipe:
         """Names of the model's features by kind; flags of group features are symmetric ones."""
         columns = self.columns
         own = [f"is {text}" for text in objects.texts] if self.identity else [*self._features]
+        symmetric = [*columns.symmetric]
+        if self.symmetric_encoding is not None:
+            own = own if self.encoding is None else self.encoding.columns
+            symmetric = self.symmetric_encoding.columns
         flags = [
             [] if filling is None else [f"{names[column]} missing" for column in filling.flagged]
             for filling, names in (
@@ -255,9 +316,14 @@ class Recipe:
         ]
         return {
             "objects": own + flags[0],
-            "symmetric": [*columns.symmetric, *flags[1], *flags[2]],
+            "symmetric": [*symmetric, *flags[1], *flags[2]],
             "antisymmetric": list(columns.antisymmetric),
         }
+
+    @property
+    def names_only(self) -> bool:
+        """Whether ids are names and no features: the model goes by features of pairs alone."""
+        return not self.identity and not self._features
 
     @property
     def _features(self) -> tuple[str, ...]:
@@ -269,14 +335,19 @@ class Recipe:
             locate(
                 map(text_of, ids_in(frame, column, name)),
                 objects.texts,
-                f"id(s) in column {column!r} that {objects.name} does not have",
+                f"in column {column!r} that {objects.name} does not have",
+                _ADVICE["ids alone" if self.identity else "features"],
             )
             for column in self.columns.ends
         ]
 
     def _group_numbers(self, frame: Any, name: str) -> list[Matrix]:
-        columns = self.columns.symmetric, self.columns.antisymmetric
-        return [numbers(frame, names, name) for names in columns]
+        return [
+            numbers(frame, self.columns.symmetric, name)
+            if self.symmetric_encoding is None
+            else self.symmetric_encoding.apply(frame, name),
+            numbers(frame, self.columns.antisymmetric, name),
+        ]
 
     def _group(self, frame: Any, name: str) -> tuple[Matrix, Matrix]:
         """Group features without gaps, flags among the symmetric ones."""
@@ -285,6 +356,8 @@ class Recipe:
             refuse_missing(symmetric, self.columns.symmetric, name)
             refuse_missing(antisymmetric, self.columns.antisymmetric, name)
             return symmetric, antisymmetric
-        symmetric, flags = self.symmetric_filling.apply(symmetric)
+        flags = np.zeros((len(symmetric), 0))
+        if self.symmetric_encoding is None:
+            symmetric, flags = self.symmetric_filling.apply(symmetric)
         antisymmetric, more_flags = self.antisymmetric_filling.apply(antisymmetric)
         return np.hstack([symmetric, flags, more_flags]), antisymmetric

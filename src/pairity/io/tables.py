@@ -41,8 +41,11 @@ def kind_of(path: Path) -> str:
     )
 
 
-def read_table(path: Path, texts: Collection[str] = ()) -> Any:
-    """Read a file into a pandas table; columns named in ``texts`` (ids) are read as they stand."""
+def read_table(path: Path, texts: Collection[str] | None = ()) -> Any:
+    """Read a file into a pandas table; columns named in ``texts`` (ids) are read as they stand.
+
+    None stands for all columns.
+    """
     kind = kind_of(path)
     separator = _SEPARATORS.get(kind)
     table = _read_parquet(path) if separator is None else _read_text(path, separator, texts)
@@ -64,23 +67,25 @@ def _read_parquet(path: Path) -> Any:
         ) from None
 
 
-def _read_text(path: Path, separator: str, texts: Collection[str]) -> Any:
+def _read_text(path: Path, separator: str, texts: Collection[str] | None) -> Any:
     common: dict[str, Any] = {"sep": separator, "encoding": "utf-8-sig"}
     try:
         names = pd.read_csv(path, header=None, nrows=1, dtype=str, na_filter=False, **common)
         columns = names.iloc[0].tolist()
+        as_they_stand = columns if texts is None else texts
         refuse_repeated(
             columns,
             "got {count} columns named {value!r} in {source}; expected each name once: rename them.",
             str(path),
         )
+        _refuse_other_separators(columns, separator, path)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # rows longer than the header
             return pd.read_csv(
                 path,
-                dtype={name: str for name in columns if name in texts},
+                dtype={name: str for name in columns if name in as_they_stand},
                 keep_default_na=False,
-                na_values={name: [""] if name in texts else _MISSING for name in columns},
+                na_values={name: [""] if name in as_they_stand else _MISSING for name in columns},
                 index_col=False,
                 low_memory=False,
                 **_EXACT,
@@ -98,6 +103,23 @@ def _read_text(path: Path, separator: str, texts: Collection[str]) -> Any:
             f"got {path}, which cannot be read as text in columns ({gist(error)}); expected CSV in"
             " UTF-8 with a first line of names and as many values in every line."
         ) from None
+
+
+def _refuse_other_separators(columns: list[str], separator: str, path: Path) -> None:
+    """Refuse a table of one column whose name shows how columns were meant to be separated."""
+    others = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
+    wrong = next((sign for sign in others if sign != separator and sign in columns[0]), None)
+    if len(columns) == 1 and wrong is not None:
+        remedy = "name it .tsv" if wrong == "\t" else f"save it with {others[separator]}"
+        raise ValueError(
+            f"got {path} with one column named {columns[0]!r}; expected columns separated by"
+            f" {others[separator]}: these seem to be separated by {others[wrong]}; {remedy}."
+        )
+
+
+def table_text(table: Any) -> str:
+    """A pandas table as CSV; numbers come back exactly."""
+    return str(table.to_csv(index=False, lineterminator="\n"))
 
 
 def write_table(table: Any, path: Path) -> None:

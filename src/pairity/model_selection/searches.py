@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import RegressorMixin
 
 from pairity.estimators.kernel_machines import PairLogistic, PairSVC
@@ -168,3 +169,16 @@ class PairRidgeCV(RegressorMixin, PairSearch):
     def predict(self, X: Any) -> Vector:
         """Values of the model that was kept; swapped pairs have equal or opposite ones."""
         return self._kept().predict(X)
+
+
+def at_the_edge(search: Any) -> str:
+    """That the best strength of a fitted search is the last one tried, in words; "" where not."""
+    name = search._strength
+    table = search.cv_results_
+    scores = np.asarray(table["mean_test_score"], dtype=np.float64)
+    tried = np.array(table[f"param_{name}"], dtype=np.float64)[np.isfinite(scores)]
+    best = float(search.best_params_[name])
+    if len(np.unique(tried)) < 2 or tried.min() < best < tried.max():
+        return ""
+    which = "largest" if best >= tried.max() else "smallest"
+    return f"the best {name}, {best:g}, is the {which} that was tried: others may be better"

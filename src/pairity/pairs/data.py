@@ -21,6 +21,7 @@ from pairity.runtime.validation import (
     as_group_features,
     as_object_indices,
     as_times,
+    check_choice,
     refuse_large_features,
 )
 
@@ -195,6 +196,14 @@ class Pairs:
             f" {self.n_antisymmetric} antisymmetric)"
         )
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        """Refuse to be a plain array: nobody would know which columns are whose."""
+        raise TypeError(
+            "got Pairs where a plain array is expected; expected an estimator or transformer of pairs:"
+            " ObjectTransformer(StandardScaler()) scales the objects, Symmetrized(estimator) takes any"
+            " estimator of scikit-learn, and pairs.to_rows() gives wide rows."
+        )
+
     def __getitem__(self, key: Any) -> Pairs:
         """Some of the pairs: an integer, slice, mask or index array; the objects stay."""
         if isinstance(key, tuple):  # scikit-learn asks for X[rows, ...] and X[rows, :]
@@ -272,17 +281,20 @@ class Pairs:
         features: Sequence[str] | None = None,
         symmetric: Sequence[str] = (),
         antisymmetric: Sequence[str] = (),
+        ids: str = "features",
+        encoding: Any = None,
+        symmetric_encoding: Any = None,
         time: str | None = None,
     ) -> Pairs:
-        """Pairs from a pandas table of ids, and a table of objects that the ids name.
+        """Pairs from a table of ids, and a table of objects that the ids name.
 
         Parameters
         ----------
-        frame : pandas.DataFrame
+        frame : table of pandas, polars or Arrow
             One row a pair.
         first, second : str
             Columns of ``frame`` with the ids of the two objects.
-        objects : pandas.DataFrame, optional
+        objects : table of pandas, polars or Arrow, optional
             One row an object.  Its index holds the ids, or the column named by ``id``.
             Without it each id is an object of its own, with one indicator feature (sparse):
             the linear kernel is then the Bradley-Terry model.
@@ -292,19 +304,35 @@ class Pairs:
             Columns of ``objects`` to use; all others than ``id`` by default.
         symmetric, antisymmetric : sequence of str
             Columns of ``frame`` with group features of the two kinds.
+        ids : {"features", "names"}
+            What ids are where there is no table of objects: a feature each, so that only pairs of
+            known objects can be asked about; or names and nothing else, so that a model goes by the
+            group features and can be asked about any pair.
+        encoding, symmetric_encoding : TableEncoding, optional
+            How columns of ``objects``, and symmetric columns of ``frame``, of any type become
+            numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
         time : str, optional
             Column of ``frame`` that says when each pair was observed: numbers or dates.
         """
         from pairity.pairs import from_tables as tables
+        from pairity.pairs.table_kinds import as_pandas
 
-        group = [tables.feature_block(frame, list(names)) for names in (symmetric, antisymmetric)]
+        check_choice(ids, "ids", ("features", "names"))
+        frame = as_pandas(frame, "pairs")
+        group = [
+            tables.feature_block(frame, list(symmetric), symmetric_encoding),
+            tables.feature_block(frame, list(antisymmetric)),
+        ]
         if objects is None:
-            table, ids, places = tables.identity_objects(frame, first, second)
+            table, names, places = tables.named_objects(
+                frame, first, second, as_features=ids == "features"
+            )
         else:
-            table, ids = tables.object_table(objects, id, features)
-            places = [tables.locate_ids(frame, column, ids) for column in (first, second)]
+            objects = as_pandas(objects, "objects")
+            table, names = tables.object_table(objects, id, features, encoding)
+            places = [tables.locate_ids(frame, column, names) for column in (first, second)]
         when = None if time is None else tables.times_in(frame, time)
-        return cls(table, places[0], places[1], group[0], group[1], ids=ids, time=when)
+        return cls(table, places[0], places[1], group[0], group[1], ids=names, time=when)
 
     @classmethod
     def from_graph(

@@ -6,15 +6,17 @@ three for :meth:`Pairs.from_frame`, :mod:`pairity.io` and :mod:`pairity.distribu
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.exceptions import DataError
+from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
 from pairity.runtime.validation import as_feature_table, as_times, refuse_lossy
 
@@ -61,6 +63,13 @@ _MOST_LISTED = 12
 
 def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "") -> None:
     """Refuse names of columns that are not there; ``source`` says where that is."""
+    wanted = list(wanted)
+    for name in wanted:
+        if not isinstance(name, Hashable):
+            raise DataError(
+                f"got {type(name).__name__} {gist_of(name)} as the name of a column; expected one name,"
+                " such as 'id': pass the column's name, not its values."
+            )
     absent = [name for name in wanted if name not in there]
     if absent:
         names = list(map(str, there))
@@ -70,6 +79,12 @@ def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "
         raise DataError(
             f"got no column {absent[0]!r}{place}; expected one of {expected}: check the name."
         )
+
+
+def gist_of(value: Any, longest: int = 40) -> str:
+    """A value as Python writes it, on one line and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def column_of(frame: Any, name: str, source: str = "") -> Any:
@@ -99,8 +114,10 @@ def numbers_of(
     return block
 
 
-def feature_block(frame: Any, names: list[str]) -> Matrix:
-    """The same of columns that lose nothing: no dates, no imaginary parts."""
+def feature_block(frame: Any, names: list[str], encoding: Any = None) -> Matrix:
+    """The same of columns that lose nothing (no dates, no imaginary parts), or that are encoded."""
+    if encoding is not None:
+        return np.asarray(encoding.apply(frame))
     for name in names:
         refuse_lossy(column_of(frame, name), f"column {name!r}")
     return numbers_of(frame, names)
@@ -153,23 +170,37 @@ def ids_in(frame: Any, name: str, source: str = "") -> list[Any]:
     return list(column.tolist())
 
 
-def locate(wanted: Iterable[Any], ids: NDArray[Any], lacking: str) -> Places:
+def locate(
+    wanted: Iterable[Any],
+    ids: NDArray[Any],
+    lacking: str,
+    advice: str = "add it to the objects, or drop those pairs",
+) -> Places:
     """Row numbers of ids among those of the objects; ``lacking`` says where others stand."""
     rows = {identity: row for row, identity in enumerate(ids.tolist())}
     listed = list(wanted)
-    unknown = [identity for identity in listed if identity not in rows]
+    unknown = Counter(identity for identity in listed if identity not in rows)
     if unknown:
+        names = list(unknown)
+        which = f"the id {names[0]!r}" if len(names) == 1 else f"{len(names)} ids"
+        first = "" if len(names) == 1 else f", the first {names[0]!r}"
         raise DataError(
-            f"got {len(unknown)} {lacking}, the first {unknown[0]!r}; expected every id to name an"
-            " object: add it or drop the pair."
+            f"got {which} {lacking} ({counted(unknown.total(), 'row')}){first}; expected every id to"
+            f" name an object: {advice}."
         )
     return np.array([rows[identity] for identity in listed], dtype=np.intp)
 
 
 def object_table(
-    objects: Any, id_column: str | None, features: Sequence[str] | None
+    objects: Any, id_column: str | None, features: Sequence[str] | None, encoding: Any = None
 ) -> tuple[Matrix, NDArray[Any]]:
     """Features and ids of an object table; ids are unique and present."""
+    if not hasattr(objects, "columns"):
+        raise DataError(
+            f"got objects of type {type(objects).__name__}; expected a table with named columns, one row"
+            " per object: features in an array or a sparse matrix go into Pairs(objects, first, second,"
+            " ids=...) with row numbers, or into pandas.DataFrame.sparse.from_spmatrix(objects, ids)."
+        )
     ids = as_objects(
         (objects.index if id_column is None else column_of(objects, id_column)).tolist()
     )
@@ -180,25 +211,56 @@ def object_table(
         ids.tolist(),
         "got object id {value!r} more than once; expected each id in one row: drop the repeated rows.",
     )
-    return feature_block(objects, names), ids
+    if features is None:
+        warn_of_ids_among(objects, names, "pass id={name!r}, or features=[...] without it")
+    return feature_block(objects, names, encoding), ids
+
+
+#: Names of columns that hold ids, whatever is around them.
+_IDS = re.compile(
+    r"(?i:(?:^|[\s_.-])(?:id|ids|nr|no|index|key|uuid)$|^unnamed: 0$|^$)|[a-z](?:Id|ID)$"
+)
+
+
+def warn_of_ids_among(table: Any, names: Iterable[Any], advice: str) -> None:
+    """Warn of columns that are called like ids, whole numbers that are all different."""
+    for name in names:
+        column = table[name]
+        if not _IDS.search(str(name)) or getattr(column.dtype, "kind", "O") not in "iu":
+            continue
+        if len(column) > 1 and column.is_unique:
+            warnings.warn(
+                f"column {name!r} of the objects is a whole number that is different in every row and"
+                " is called like an id, but is taken for a feature: "
+                + advice.format(name=name)
+                + ".",
+                PairityWarning,
+                stacklevel=levels_to_the_caller(),
+            )
 
 
 def locate_ids(frame: Any, column: str, ids: NDArray[Any]) -> Places:
     """Row numbers in the object table of the ids in a column of pairs."""
-    lacking = f"ids in column {column!r} that the objects do not have"
+    lacking = f"in column {column!r} that the objects do not have"
     return locate(ids_in(frame, column), ids, lacking)
 
 
-def identity_objects(
-    frame: Any, first: str, second: str
-) -> tuple[sp.csr_array, NDArray[Any], list[Places]]:
-    """One indicator feature per id, when there is no table of objects."""
+def named_objects(
+    frame: Any, first: str, second: str, *, as_features: bool
+) -> tuple[Any, NDArray[Any], list[Places]]:
+    """Objects of the ids, when there is no table of them: one indicator feature each, or none."""
     distinct = dict.fromkeys(ids_in(frame, first) + ids_in(frame, second))
     try:
         ids = as_objects(sorted(distinct))
     except TypeError:  # ids of several types have no order but that of appearance
         ids = as_objects(distinct)
-    return indicators(len(ids)), ids, [locate_ids(frame, name, ids) for name in (first, second)]
+    table = indicators(len(ids)) if as_features else np.zeros((len(ids), 0))
+    return table, ids, [locate_ids(frame, name, ids) for name in (first, second)]
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: ``1 row``, ``1,200 rows``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def text_of(value: Any) -> str:

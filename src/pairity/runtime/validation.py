@@ -225,18 +225,25 @@ def as_group_features(features: ArrayLike | None, name: str, n_pairs: int) -> ND
     return np.array(array, dtype=np.float64)
 
 
+def plain_repr(value: Any) -> str:
+    """How Python writes a value; a number of NumPy as a plain number."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def check_choice(
     value: Any, name: str, choices: tuple[str, ...], error: type[ValueError] = ValueError
 ) -> None:
     """Refuse a value that is not one of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise error(f"got {name}={value!r}; expected one of {', '.join(map(repr, choices))}.")
+        raise error(
+            f"got {name}={plain_repr(value)}; expected one of {', '.join(map(repr, choices))}."
+        )
 
 
 def check_positive(value: Any, name: str) -> None:
     """Refuse anything but a finite number above zero."""
     if not _is_finite_number(value) or not float(value) > 0.0:
-        raise ValueError(f"got {name}={value!r}; expected a finite number above 0.")
+        raise ValueError(f"got {name}={plain_repr(value)}; expected a finite number above 0.")
 
 
 def check_strength(value: Any, name: str, *, largest: float = LARGEST_WEIGHT) -> None:
@@ -244,15 +251,15 @@ def check_strength(value: Any, name: str, *, largest: float = LARGEST_WEIGHT) ->
     check_positive(value, name)
     if not 1.0 / largest <= float(value) <= largest:
         raise ValueError(
-            f"got {name}={value!r}; expected a number from {1.0 / largest:.0e} to {largest:.0e}: divide"
-            " the features by a common factor instead."
+            f"got {name}={plain_repr(value)}; expected a number from {1.0 / largest:.0e} to"
+            f" {largest:.0e}: divide the features by a common factor instead."
         )
 
 
 def check_not_negative(value: Any, name: str) -> None:
     """Refuse anything but a finite number from zero on."""
     if not _is_finite_number(value) or float(value) < 0.0:
-        raise ValueError(f"got {name}={value!r}; expected a finite number, 0 or more.")
+        raise ValueError(f"got {name}={plain_repr(value)}; expected a finite number, 0 or more.")
 
 
 def check_count(
@@ -260,13 +267,13 @@ def check_count(
 ) -> None:
     """Refuse anything but a whole number from ``least`` on."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or int(value) < least:
-        raise error(f"got {name}={value!r}; expected a whole number, {least} or more.")
+        raise error(f"got {name}={plain_repr(value)}; expected a whole number, {least} or more.")
 
 
 def check_level(value: Any, name: str = "level") -> None:
     """Refuse anything but a number between 0 and 1."""
     if not _is_finite_number(value) or not 0.0 < float(value) < 1.0:
-        raise ValueError(f"got {name}={value!r}; expected a number between 0 and 1.")
+        raise ValueError(f"got {name}={plain_repr(value)}; expected a number between 0 and 1.")
 
 
 def _is_finite_number(value: Any) -> bool:

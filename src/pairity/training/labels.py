@@ -18,7 +18,12 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from pairity.pairs.parity import Parity
-from pairity.runtime.validation import distinct_labels, refuse_large_targets, refuse_lossy
+from pairity.runtime.validation import (
+    distinct_labels,
+    plain_repr,
+    refuse_large_targets,
+    refuse_lossy,
+)
 
 Vector = NDArray[np.float64]
 
@@ -59,8 +64,8 @@ def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
     """Both labels from one: in the antisymmetric case a swap shows the other sign."""
     if parity is not Parity.ODD:
         raise ValueError(
-            f"got one class only, {label!r}; expected pairs of two classes: the classifier can't"
-            " train when only one class is present."
+            f"got one class only, {plain_repr(label)}; expected pairs of two classes: the classifier"
+            " can't train when only one class is present."
         )
     if isinstance(label, bool | np.bool_):
         return np.array([False, True])
@@ -68,8 +73,8 @@ def _complete_classes(label: Any, parity: Parity | None) -> NDArray[Any]:
         size = abs(label.item() if isinstance(label, np.number) else label)
         return np.array([-size, size])
     raise ValueError(
-        f"got one class only, {label!r}, whose opposite cannot be named; expected labels such as +1"
-        " and -1, or pairs of both classes."
+        f"got one class only, {plain_repr(label)}, whose opposite cannot be named; expected labels such"
+        " as +1 and -1, or pairs of both classes."
     )
 
 

@@ -28,6 +28,7 @@ from pairity.training.labels import (
     read_labels,
     read_targets,
 )
+from pairity.training.surroundings import warn_of_halves, warn_of_surroundings
 
 Vector = NDArray[np.float64]
 #: What reading leaves on an estimator.
@@ -139,6 +140,9 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
             estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=1
         )
         pairs = _from_rows(estimator, rows)
+        if reset and getattr(estimator, "symmetry", "none") != "none":
+            warn_of_halves(rows, pairs.n_object_features)
+    warn_of_surroundings(estimator, pairs, fits=reset)
     widths = pairs.n_object_features, pairs.n_symmetric, pairs.n_antisymmetric
     if reset:
         estimator.feature_widths_ = widths
@@ -157,7 +161,7 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
 def _from_rows(estimator: Any, rows: Any) -> Pairs:
     n_symmetric, n_antisymmetric = estimator.n_symmetric, estimator.n_antisymmetric
     odd = (rows.shape[1] - n_symmetric - n_antisymmetric) % 2
-    if estimator.symmetry == "none" and odd:
+    if getattr(estimator, "symmetry", None) == "none" and odd:
         # no two objects in there: all columns are features of the pair itself
         values = as_dense(rows)
         place = np.zeros(len(values), dtype=np.intp)

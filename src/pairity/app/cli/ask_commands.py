@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,19 @@ import pandas as pd
 
 from pairity.app.cli.errors import InputError, bad_input
 from pairity.app.cli.inspect_command import say
-from pairity.app.cli.options import Settings
+from pairity.app.cli.options import STANDARD_OUTPUT, Settings
 from pairity.app.cli.outputs import new_paths
-from pairity.app.cli.training_data import read_objects, recipe_of, refuse_many_tables
+from pairity.app.cli.prediction_scores import scores_of_labels, scores_of_values
+from pairity.app.cli.training_data import (
+    known_part,
+    read_objects,
+    recipe_of,
+    refuse_many_tables,
+)
 from pairity.distributed.predictions import result_columns
+from pairity.estimators.unwrap import machine_of
 from pairity.io import Objects, Recipe, read_model_file, read_table, write_table
-from pairity.io.tables import kind_of
+from pairity.io.tables import kind_of, table_text
 from pairity.pairs.from_tables import text_of
 
 
@@ -29,19 +37,27 @@ class Asked:
     model: Any
     recipe: Recipe
     objects: Objects
-    staged: Sequence[Path]
+    staged: Mapping[Path, Path]
+
+    def write(self, table: Any, path: Path) -> None:
+        """Write a table to where it waits for its place, or to standard output."""
+        if path == STANDARD_OUTPUT:
+            print(table_text(table), end="")
+        else:
+            write_table(table, self.staged[path])
 
 
 @contextmanager
 def asked(settings: Settings) -> Iterator[Asked]:
     """What a command works with, while its outputs are staged."""
-    outputs = new_paths(settings.outputs(), settings.inputs(), force=settings.force)
-    with bad_input(), outputs as staged:
-        for path in settings.outputs():
+    paths = settings.outputs()
+    with bad_input(), new_paths(paths, settings.inputs(), force=settings.force) as staged:
+        for path in paths:
             kind_of(path)
         found = read_model_file(settings.model)
         recipe = recipe_of(found, settings)
-        yield Asked(found.model, recipe, read_objects(found, recipe, settings), staged)
+        places = dict(zip(paths, staged, strict=True))
+        yield Asked(found.model, recipe, read_objects(found, recipe, settings), places)
 
 
 def run_predict(settings: Settings) -> None:
@@ -55,14 +71,20 @@ def run_predict(settings: Settings) -> None:
     with asked(settings) as given:
         model, recipe = given.model, given.recipe
         frame = read_table(settings.pairs, recipe.columns.ends)
+        frame, left_out = known_part(settings, frame, recipe.columns.ends, given.objects)
         pairs = recipe.pairs(frame, given.objects, settings.pairs.name)
-        table = _table(frame, recipe, result_columns(model, pairs, label_names(model, recipe)))
-        write_table(table, given.staged[0])
-    content: dict[str, Any] = {"pairs": len(table), "predictions": str(settings.output)}
-    if "label" in table:
-        counts = table["label"].map(text_of, na_action="ignore").value_counts().sort_index()
-        content["labels"] = {str(label): int(count) for label, count in counts.items()}
-    content |= _agreement(frame, recipe, table, model)
+        results = result_columns(model, pairs, label_names(model, recipe))
+        content: dict[str, Any] = {
+            "pairs": len(frame),
+            "predictions": "standard output" if settings.to_stdout else str(settings.output),
+            **left_out,
+            **_counts(results),
+            **_scores(frame, recipe, results, model),
+        }
+        table, renamed = _with_results(frame, recipe, results)
+        given.write(table, settings.output)
+    if renamed:
+        content["columns renamed"] = renamed
     say(settings, f"predictions of {settings.model}", content)
 
 
@@ -84,31 +106,42 @@ def refuse_taken(results: Iterable[str], recipe: Recipe) -> None:
         )
 
 
-def _table(frame: Any, recipe: Recipe, results: dict[str, Any]) -> Any:
+def _with_results(
+    frame: Any, recipe: Recipe, results: dict[str, Any]
+) -> tuple[Any, dict[str, str]]:
+    """The table as given, with the results after its columns, and which of its columns gave way."""
     refuse_taken(results, recipe)
-    ids = recipe.columns.ends
-    if "label" in results:
-        results["label"] = pd.arrays.ArrowExtensionArray(results["label"])
-    columns: dict[str, Any] = {name: frame[name].to_numpy(dtype=object) for name in ids}
-    return pd.DataFrame(columns | results).astype({name: frame[name].dtype for name in ids})
+    taken = {*map(str, frame.columns), *results}
+    renamed: dict[str, str] = {}
+    for name in results:
+        if name in frame.columns:
+            other = f"given {name}"
+            while other in taken:
+                other = f"given {other}"
+            renamed[name] = other
+            taken.add(other)
+    columns = dict(results)
+    if "label" in columns:
+        columns["label"] = pd.arrays.ArrowExtensionArray(columns["label"])
+    kept = frame.rename(columns=renamed).reset_index(drop=True)
+    return pd.concat([kept, pd.DataFrame(columns)], axis=1), renamed
 
 
-def _agreement(frame: Any, recipe: Recipe, table: Any, model: Any) -> dict[str, Any]:
-    """How often predictions agree with the labels of the table, where it has some of the model's."""
+def _counts(results: dict[str, Any]) -> dict[str, Any]:
+    """How often each label is predicted."""
+    if "label" not in results:
+        return {}
+    counts = Counter(text_of(label) for label in results["label"].drop_null().to_pylist())
+    return {"labels": dict(sorted(counts.items()))}
+
+
+def _scores(frame: Any, recipe: Recipe, results: dict[str, Any], model: Any) -> dict[str, Any]:
+    """How good the predictions are, where the table has labels."""
     label = recipe.columns.label
     if label is None or label not in frame.columns:
         return {}
-    if "value" in table:
-        truth = pd.to_numeric(frame[label], errors="coerce").to_numpy()
-        known = np.isfinite(truth)
-        errors = np.abs(truth - table["value"].to_numpy())[known]
-        return {"mean absolute error": float(errors.mean())} if known.any() else {}
+    if "value" in results:
+        return scores_of_values(frame[label], np.asarray(results["value"]))
     names = label_names(model, recipe) or model.classes_.tolist()
-    truth, said = (
-        column.map(text_of).to_numpy(dtype=object) for column in (frame[label], table["label"])
-    )
-    known = np.isin(truth, [text_of(name) for name in names])
-    if not known.any():
-        return {}
-    share = float((truth == said)[known].mean())
-    return {"pairs with a label": int(known.sum()), "agree with it": share}
+    symmetric = machine_of(model).symmetry == "symmetric"
+    return scores_of_labels(frame[label], results, names, symmetric=symmetric)

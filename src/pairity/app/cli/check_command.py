@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import pairity
+from pairity.app.cli.console import make_console, show_stages
 from pairity.app.cli.errors import InputError, bad_input
 from pairity.app.cli.inspect_command import say
 from pairity.app.cli.options import Settings
@@ -123,8 +126,8 @@ def symmetry_of(same: int, total: int, chance: float) -> str:
 
 def run_check(settings: Settings) -> None:
     """Read, look, say; exit code 2 if fit would refuse the data."""
-    with bad_input():
-        content, problems = _looked_at(settings)
+    with show_stages(make_console(), "reading", 2) as enter, bad_input():
+        content, problems = _looked_at(settings, enter)
     content["problems"] = problems if problems or settings.as_json else "none"
     say(settings, f"what is in {settings.pairs}", content)
     if problems:
@@ -132,7 +135,9 @@ def run_check(settings: Settings) -> None:
         raise InputError(f"{problems[0]}{more}")
 
 
-def _looked_at(settings: Settings) -> tuple[dict[str, Any], list[str]]:
+def _looked_at(
+    settings: Settings, enter: Callable[[str], None]
+) -> tuple[dict[str, Any], list[str]]:
     problems: list[str] = []
     frame = read_table(settings.pairs, (settings.first, settings.second))
     name = settings.pairs.name
@@ -149,6 +154,7 @@ def _looked_at(settings: Settings) -> tuple[dict[str, Any], list[str]]:
         column = column_of(frame, settings.label, name)
         content |= describe_labels(first, second, column, problems)
         if not problems:
+            enter("comparing models of each symmetry")
             content |= _models_say(settings, frame, column)
     return content, problems
 
@@ -169,7 +175,8 @@ def _models_say(settings: Settings, frame: Any, column: Any) -> dict[str, Any]:
         report = pairity.parity_report(recipe.pairs(frame, objects, name), values[kept])
     except ValueError as error:
         return {"models of each symmetry": f"not compared: {error}"}
-    return {"models of each symmetry": f"{report.verdict}: {report.sentence}"}
+    sentence = re.sub(r"symmetry='(\w+)'", r"--symmetry \1", report.sentence)
+    return {"models of each symmetry": f"{report.verdict}: {sentence}"}
 
 
 def _ids(column: Any, name: str, table: str, problems: list[str]) -> Any:

@@ -62,6 +62,9 @@ from pairity.app.cli.options import Settings
 @options.option("--draw", "Label of a draw: three outcomes.", metavar="LABEL")
 @options.several("--drop-label", "Leave rows of this label out.", "LABEL")
 @options.impute
+@options.groups
+@options.skip_unknown
+@options.encode
 @options.number("--tol", "KKT violation, or relative gap of a low-rank model, to reach; 0.001.")
 @options.distributed
 @options.file("--checkpoint", "Keep the state of a fit with --distributed, to go on from.")
@@ -74,6 +77,8 @@ from pairity.app.cli.options import Settings
 @options.flag("--resume", "Go on from the checkpoint.")
 @options.output_file("the model")
 @options.file("--report", "Write a report (HTML) too.")
+@options.option("--title", "Heading of the report.", metavar="TEXT")
+@options.column("--name", "Column of the objects table with names for the report; no feature.")
 @options.config
 @options.force
 @options.as_json
@@ -84,7 +89,8 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
     Every row is one observation of two objects, in whichever order they happen to be written: do not
     add mirror images. Symmetric: are the two alike? Antisymmetric: is the first ahead of the second?
 
-    Missing numbers are refused, with the columns named, unless --impute is given.
+    Missing numbers are refused, with the columns named, unless --impute is given; texts and dates are,
+    unless --encode is, which takes columns of any type.
 
     With --time whatever is chosen or calibrated is validated on later pairs than it was trained on,
     and kernels may let strengths drift: --kernel 'identity * drift(365)'.
@@ -110,10 +116,12 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
 @options.pair_columns(required=False)
 @options.objects_table
 @options.id_column()
+@options.skip_unknown
 @options.distributed
 @options.option(
     "--output",
-    "Table of predictions to write, or with --distributed a new folder of tables.",
+    "Table of predictions to write ('-' for standard output), or with --distributed a new folder of"
+    " tables.",
     type=options.PLACE,
     required=True,
     metavar="PATH",
@@ -124,8 +132,9 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
 def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     """Ask a MODEL about a table of PAIRS.
 
-    Writes the two ids, the decision, the label, and probabilities if the model has them. The objects
-    are those the model was trained with, or those of --objects, whose table has the same columns.
+    Writes the table as it is, with the decision, the label, and probabilities if the model has them,
+    in columns of their own, and prints how good they are where the table has labels. The objects are
+    those the model was trained with, or those of --objects, whose table has the same columns.
 
     With --distributed PAIRS are any number of Parquet files or folders of them, and the results a
     folder of Parquet files with the rows in the same order.
@@ -165,7 +174,7 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
 @options.column("--by", "Column of it whose rows hang together: a judge, a day; or 'object'.")
 @options.file("--effects", "Write effects of features of pairs and objects, with intervals, too.")
 @options.file("--judges", "Write how reliable each judge of --by is, and what it prefers, too.")
-@options.output_file("the ranking or the groups")
+@options.output_table("the ranking or the groups")
 @options.config
 @options.force
 @options.as_json
@@ -208,7 +217,7 @@ def rank(**given: Any) -> None:
     "--at", "When objects are compared, for a model trained with --time.", metavar="TIME"
 )
 @options.file("--asked", "Table of pairs that are not to be asked again.")
-@options.output_file("the pairs")
+@options.output_table("the pairs")
 @options.config
 @options.force
 @options.as_json
@@ -222,6 +231,67 @@ def suggest(**given: Any) -> None:
     from pairity.app.cli.suggest_command import run_suggest
 
     run_suggest(Settings(pairs=given.pop("pool"), objects=None, id=None, **given))
+
+
+@click.command(
+    short_help="Match the records of one raw table, or of two.",
+    epilog=options.examples(
+        "pairity match fodors.csv zagats.csv --output matches.csv",
+        "pairity match amazon.csv google.csv --labels train.csv --held-out test.csv \\",
+        "    --suggestions ask-next.csv --output matches.csv",
+        "pairity match customers.csv --id customer --kind phone=code \\",
+        "    --groups-output groups.csv --output matches.csv",
+    ),
+)
+@options.file_argument("left")
+@options.file_argument("right", required=False)
+@options.id_column()
+@options.file("--labels", "Table of labelled pairs to learn from; without it nothing is needed.")
+@options.file("--held-out", "Table of labelled pairs that are only scored.")
+@options.column("--first", "Column of both with ids of the first table; their first by default.")
+@options.column("--second", "Column with ids of the second table; their second by default.")
+@options.column("--label", "Column with 1 for a match, 0 for none; their third by default.")
+@options.several(
+    "--kind", "What a column holds: text, name, number, date, code or geo.", "COL=KIND"
+)
+@options.several("--ignore", "Column that is not compared. May be given several times.")
+@options.option(
+    "--neighbours",
+    "Candidates that each record may name.",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+)
+@options.choice(
+    "--constraint",
+    ["auto", "one-to-one", "transitive", "none"],
+    "What matches must obey; auto: one-to-one of two tables unless labels say otherwise, transitive"
+    " of one.",
+    default="auto",
+    show_default=True,
+)
+@options.number("--threshold", "Log-odds above which a pair matches; chosen, or 0, by default.")
+@options.file("--groups-output", "Write the group of every record too.")
+@options.file("--suggestions", "Write pairs to label next too.")
+@options.option(
+    "--number", "Pairs to suggest.", type=click.IntRange(1), default=20, show_default=True
+)
+@options.output_file("the matched pairs")
+@options.config
+@options.force
+@options.as_json
+def match(**given: Any) -> None:
+    """Match the records of the table LEFT with those of RIGHT, or among themselves.
+
+    Columns are compared by what they hold, which is read from their content; missing values count as
+    evidence. Without --labels evidence is weighed without supervision; with labels a symmetric model
+    is trained, and precision and recall are those of pairs held out.
+
+    A table of labels with two columns lists all matches of the records it names.
+    """
+    from pairity.app.cli.match_command import run_match
+
+    run_match(Settings(**given))
 
 
 @click.command(
@@ -316,5 +386,5 @@ def reproduce(table: str, output: Path, seed: int, force: bool) -> None:
     run_reproduce(table, output, seed=seed, force=force)
 
 
-for _command in (check, fit, predict, rank, suggest, inspect):
+for _command in (check, fit, predict, rank, suggest, match, inspect):
     main.add_command(_command)

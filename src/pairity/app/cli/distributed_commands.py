@@ -147,6 +147,8 @@ def _refuse_options(settings: Settings) -> None:
         "draw": "two labels",
         "drop_label": "files without those rows",
         "impute": "tables without missing numbers",
+        "skip_unknown": "files without those rows",
+        "groups": "none: nothing is validated there",
         "time": "one table of pairs: workers know no times",
         "decay": "one table of pairs: workers know no times",
     }
@@ -154,6 +156,8 @@ def _refuse_options(settings: Settings) -> None:
         if getattr(settings, name) not in (None, False, ()):
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"got {option} with --distributed; expected {expected}.")
+    if settings.ids == "names":
+        raise InputError("got --ids names with --distributed; expected a table of objects.")
     if settings.symmetry == "none":
         raise InputError(
             "got --symmetry none with --distributed; expected symmetric or antisymmetric."

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import has_fit_parameter
 
 import pairity
 from pairity.app.cli.console import make_console, show_stages
@@ -14,7 +15,7 @@ from pairity.app.cli.inspect_command import describe_model, meaning_of, say
 from pairity.app.cli.kernel_text import parse_kernel
 from pairity.app.cli.options import Settings
 from pairity.app.cli.outputs import new_paths
-from pairity.app.cli.training_data import Training, read_training, refuse_many_tables
+from pairity.app.cli.training_data import Training, read_training, refuse_many_tables, with_names
 from pairity.io import ModelMetadata, Objects, Recipe
 from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
 from pairity.kernels.standardized import as_kernel
@@ -53,6 +54,12 @@ def _refuse_contradictions(settings: Settings) -> None:
     has_penalty, has_alpha = settings.penalty is not None, settings.alpha is not None
     regression, drawn = learner in ("svr", "ridge"), settings.draw is not None
     refused = {
+        "got --encode with --impute; expected one of them: --encode fills what is missing too.": bool(
+            settings.encode and settings.impute
+        ),
+        "got --encode with --distributed; expected columns of numbers there.": bool(
+            settings.encode and settings.distributed
+        ),
         "got --tune with --C or --alpha; expected one of them: --tune chooses it.": settings.tune
         and (has_penalty or has_alpha),
         "got --C for --learner ridge; expected --alpha.": has_penalty and learner == "ridge",
@@ -138,7 +145,7 @@ def run_fit(settings: Settings) -> None:
         training = read_training(settings)
         enter("training")
         model = make_estimator(settings, identity=training.recipe.identity)
-        model.fit(training.pairs, training.labels.values)
+        model.fit(training.pairs, training.labels.values, **_groups(settings, training, model))
         enter("saving")
         summary = _summary(settings, training, model)
         pairity.save(model, staged[0], metadata_of(training.objects, training.recipe, summary))
@@ -148,13 +155,28 @@ def run_fit(settings: Settings) -> None:
             enter("writing the report")
             write_report(
                 model,
-                training.pairs,
+                with_names(settings, training.pairs),
                 training.labels.values,
                 staged[1],
                 feature_names=training.recipe.feature_names(training.objects),
                 label_names=training.recipe.labels,
+                groups=training.groups,
+                title=settings.title,
             )
     say_trained(settings, model, summary, start)
+
+
+def _groups(settings: Settings, training: Training, model: Any) -> dict[str, Any]:
+    """Groups for a fit that validates; refused where nothing is validated."""
+    if training.groups is None:
+        return {}
+    validates = has_fit_parameter(model, "groups")
+    if not validates and settings.report is None:
+        raise InputError(
+            f"got --groups {settings.groups}, but nothing is validated; expected --tune,"
+            " --probabilities, --draw or --report beside it."
+        )
+    return {"groups": training.groups} if validates else {}
 
 
 def say_trained(settings: Settings, model: Any, summary: dict[str, Any], start: float) -> None:
@@ -178,11 +200,29 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "label counts": labels.counts or None,
         **(meaning_of(settings, labels.names.names) if labels.names is not None else {}),
         "rows left out": labels.n_dropped or None,
+        **training.left_out,
+        "ids": _about_ids(training.recipe),
+        "columns taken as": _taken_as(training.recipe) or None,
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score")
         else None,
     }
     return {name: value for name, value in content.items() if value is not None}
+
+
+def _about_ids(recipe: Recipe) -> str | None:
+    """What ids are where that is easily overlooked: beside features of pairs."""
+    if recipe.names_only:
+        return "names only: the model goes by features of pairs, and any pair can be asked about"
+    if recipe.identity and (recipe.columns.symmetric or recipe.columns.antisymmetric):
+        return "a feature each: only these objects can be asked about; --ids names makes them names"
+    return None
+
+
+def _taken_as(recipe: Recipe) -> dict[str, str]:
+    """What columns of any type were taken for."""
+    encodings = recipe.encoding, recipe.symmetric_encoding
+    return {name: kind for one in encodings if one is not None for name, kind in one.kinds.items()}
 
 
 def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:
@@ -198,6 +238,11 @@ def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> Mo
 
 def _refuse_workers_only(settings: Settings) -> None:
     refuse_many_tables(settings.sources)
+    if settings.to_stdout:
+        raise InputError("got --output - for a model; expected the name of a file.")
+    for name in ("title", "name"):
+        if getattr(settings, name) is not None and settings.report is None:
+            raise InputError(f"got --{name} without --report; expected the report that it is for.")
     for name in ("checkpoint", "checkpoint_every", "resume"):
         if getattr(settings, name):
             raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from rich.console import Console
@@ -17,10 +17,22 @@ from pairity.app.cli.errors import bad_input
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import ahead, describe_layers, layers, machine_of
 from pairity.io import ModelFile, Recipe, read_model_file
+from pairity.model_selection.searches import at_the_edge
 from pairity.pairs.from_tables import text_of
 
 #: Entries of a list that people get to see.
 _MOST_SHOWN = 12
+#: Letters of a formula that people get to see.
+_MOST_LETTERS = 90
+
+
+class Formula(str):
+    """A text of which people get to see the beginning, machines all."""
+
+    def shown(self) -> str:
+        """At most one line of a wide terminal."""
+        whole = len(self) <= _MOST_LETTERS
+        return str(self) if whole else f"{self[:_MOST_LETTERS]}... ({len(self):,} letters; --json)"
 
 
 def describe_model(model: Any) -> dict[str, Any]:
@@ -33,7 +45,7 @@ def describe_model(model: Any) -> dict[str, Any]:
         if hasattr(machine, name)
     }
     if getattr(machine, "_model", None) is not None:
-        content["kernel"] = repr(machine._model.kernel)
+        content["kernel"] = Formula(repr(machine._model.kernel))
     content |= _describe_search(model)
     if hasattr(model, "classes_"):
         content["labels"] = model.classes_.tolist()
@@ -86,18 +98,34 @@ def _describe_search(model: Any) -> dict[str, Any]:
             name: {"weight": one.weight, "held-out loss": one.loss, "loss without it": one.without}
             for name, one in whole.members_.items()
         }
-        return {"members": members, "held-out loss": -float(whole.best_score_)}
+        inside = (one.model for one in whole.members_.values() if hasattr(one.model, "cv_results_"))
+        edges = [edge for edge in map(at_the_edge, inside) if edge]
+        note = {"note": edges[0]} if edges else {}
+        return {"members": members, "held-out loss": -float(whole.best_score_), **note}
     search = next((layer for layer in layers(model) if hasattr(layer, "cv_results_")), None)
     if search is None:
         return {}
     combination = getattr(search, "combination_", None)
-    content = {} if combination is None else {"shares of kernels": dict(combination.weights)}
+    content: dict[str, Any] = (
+        {} if combination is None else {"shares of kernels": dict(combination.weights)}
+    )
     scores = {
-        name.removeprefix("mean_test_").replace("_", " "): float(values[search.best_index_])
+        _score_text(name): _score_sign(name) * float(values[search.best_index_])
         for name, values in search.cv_results_.items()
         if name.startswith("mean_test_") and name != "mean_test_score"
     }
+    edge = at_the_edge(search) if hasattr(search, "_strength") else ""
+    content |= {"note": edge} if edge else {}
     return content | {"held-out scores": scores or float(search.best_score_)}
+
+
+def _score_text(name: str) -> str:
+    return name.removeprefix("mean_test_").removeprefix("neg_").replace("_", " ")
+
+
+def _score_sign(name: str) -> float:
+    """-1 for losses, which searches keep negated."""
+    return -1.0 if any(word in name for word in ("loss", "error", "brier")) else 1.0
 
 
 def _plain(value: Any) -> Any:
@@ -115,22 +143,24 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def print_json(content: dict[str, Any]) -> None:
-    """One JSON object on standard output."""
+def print_json(content: dict[str, Any], stream: TextIO | None = None) -> None:
+    """One JSON object on standard output, or on another stream."""
+    stream = stream or sys.stdout
     text = json.dumps(_plain(content), ensure_ascii=False, indent=2)
     try:
-        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        text.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:  # JSON has its own way to write letters that are not there
         text = json.dumps(_plain(content), indent=2)
-    print(text)
+    print(text, file=stream)
 
 
 def say(settings: Settings, title: str, content: dict[str, Any]) -> None:
-    """What a command has found or done."""
+    """What a command has found or done; on standard error where results are on standard output."""
+    stream = sys.stderr if settings.to_stdout else sys.stdout
     if settings.as_json:
-        print_json(content)
+        print_json(content, stream)
     else:
-        print_summary(make_console(), title, content)
+        print_summary(make_console(stream), title, content)
 
 
 def print_summary(console: Console, title: str, content: dict[str, Any]) -> None:
@@ -138,7 +168,8 @@ def print_summary(console: Console, title: str, content: dict[str, Any]) -> None
     rows = [(name, text) for name, value in content.items() if (text := _shown(value))]
     if not console.is_terminal:
         width = max(len(name) for name, _ in rows)
-        print(title, *(f"{name:<{width}}  {text}" for name, text in rows), sep="\n")
+        lines = (f"{name:<{width}}  {text}" for name, text in rows)
+        print(title, *lines, sep="\n", file=console.file)
         return
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True, style="bold")
@@ -160,7 +191,7 @@ def _shown(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float | np.floating):
         return f"{value:.6g}"
-    return str(value)
+    return value.shown() if isinstance(value, Formula) else str(value)
 
 
 # ``pairity inspect`` ----------------------------------------------------------------------------

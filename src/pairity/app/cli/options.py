@@ -21,6 +21,8 @@ from pairity.app.cli.errors import InputError
 #: What stands for the workers of this machine in the place of an address.
 LOCAL = "local"
 
+#: What stands for standard output in the place of a file.
+STANDARD_OUTPUT = Path("-")
 FILE = click.Path(path_type=Path, dir_okay=False)
 PLACE = click.Path(path_type=Path)
 
@@ -30,14 +32,21 @@ class Settings(SimpleNamespace):
 
     def inputs(self) -> list[Path]:
         """Files that are read."""
-        names = ("model", "pairs", "objects", "training", "asked")
+        names = ["model", "pairs", "objects", "training", "asked"]
+        names += ["left", "right", "labels", "held_out"]
         given = (getattr(self, name, None) for name in names)
         return [path for path in given if path is not None]
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        more = (getattr(self, name, None) for name in ("report", "effects", "judges"))
-        return [path for path in (self.output, *more) if path is not None]
+        names = ("report", "effects", "judges", "groups_output", "suggestions")
+        more = (getattr(self, name, None) for name in names)
+        return [path for path in (self.output, *more) if path not in (None, STANDARD_OUTPUT)]
+
+    @property
+    def to_stdout(self) -> bool:
+        """Whether results go to standard output, so that the summary does not."""
+        return getattr(self, "output", None) == STANDARD_OUTPUT
 
 
 # Options from a file ----------------------------------------------------------------------------
@@ -140,17 +149,37 @@ impute = choice(
     ["median"],
     "Fill missing numbers with medians of the training objects, and flag them.",
 )
+encode = flag(
+    "--encode",
+    "Take columns of any type: categories, texts, dates and missing values become numbers by a rule"
+    " that is learnt here and kept in the model.",
+)
 objects_table = file(
     "--objects",
     "Table of objects, one row each; without it objects are known by their ids alone.",
 )
 id_column = partial(column, "--id", "Column of the objects table with the ids.", show_default=True)
+ids_are = choice(
+    "--ids",
+    ["features", "names"],
+    "What ids are without --objects: a feature each (only known objects can be asked about), or names"
+    " only (the model goes by features of pairs, and any pair can be asked about).",
+    default="features",
+    show_default=True,
+)
 distributed = option(
     "--distributed",
     "Work with Dask: on the scheduler at this address, or with workers on this machine.",
     is_flag=False,
     flag_value=LOCAL,
     metavar="[ADDRESS]",
+)
+groups = column(
+    "--groups",
+    "Column of the pairs whose rows hang together (a judge, a day): never on both sides of a split.",
+)
+skip_unknown = flag(
+    "--skip-unknown", "Leave pairs of objects that are not known out, and say how many."
 )
 config = file(
     "--config",
@@ -175,6 +204,11 @@ def output_file(what: str) -> Any:
     return file("--output", f"Where {what} goes.", required=True)
 
 
+def output_table(what: str) -> Any:
+    """``--output FILE`` of a table, which may go to standard output."""
+    return output_file(f"{what} ('-' for standard output, as CSV)")
+
+
 def pair_columns(*, required: bool) -> Any:
     """``--first`` and ``--second``."""
     told = "" if required else "; the one of the training table by default"
@@ -194,6 +228,7 @@ def table_columns(*, label_required: bool) -> Any:
         column("--label", "Column of labels.", required=label_required),
         objects_table,
         id_column(default="id"),
+        ids_are,
         several("--feature", f"Object feature to use; all columns but the ids by default. {more}"),
         several("--ignore", f"Column of the objects table that is no feature. {more}"),
         several(

@@ -12,7 +12,7 @@ from pairity.app.cli.inspect_command import meaning_of, say
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection import Ranking, effects, group_objects, judges, rank_objects
-from pairity.io import Objects, Recipe, read_table, write_table
+from pairity.io import Objects, Recipe, read_table
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import column_of, text_of
 
@@ -31,13 +31,13 @@ def run_rank(settings: Settings) -> None:
                 " a symmetric one to group by."
             )
         table, content = work(given, compared, settings)
-        write_table(table, given.staged[0])
-        more = {"effects": _effects, "judges": _judges}
-        wanted = [name for name in more if getattr(settings, name) is not None]
-        for name, path in zip(wanted, given.staged[1:], strict=True):
-            write_table(more[name](given, settings), path)
-            content[name] = str(getattr(settings, name))
-    content["table"] = str(settings.output)
+        given.write(table, settings.output)
+        for name, make in {"effects": _effects, "judges": _judges}.items():
+            path = getattr(settings, name)
+            if path is not None:
+                given.write(make(given, settings), path)
+                content[name] = str(path)
+    content["table"] = "standard output" if settings.to_stdout else str(settings.output)
     say(settings, f"objects by {settings.model}", content)
 
 

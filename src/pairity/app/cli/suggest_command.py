@@ -13,7 +13,7 @@ from pairity.app.cli.errors import InputError
 from pairity.app.cli.inspect_command import say
 from pairity.app.cli.options import Settings
 from pairity.app.cli.rank_command import all_pairs
-from pairity.io import read_table, write_table
+from pairity.io import read_table
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import column_of
 
@@ -43,9 +43,8 @@ def run_suggest(settings: Settings) -> None:
                 given.recipe.columns.ends, (found.pairs.first, found.pairs.second), strict=True
             )
         }
-        write_table(
-            pd.DataFrame({**ends, **{name: table[name] for name in results}}), given.staged[0]
-        )
+        columns = {**ends, **{name: table[name] for name in results}}
+        given.write(pd.DataFrame(columns), settings.output)
     content: dict[str, Any] = {
         "candidates": len(pool),
         "suggested": len(found),
@@ -53,7 +52,7 @@ def run_suggest(settings: Settings) -> None:
         "first of them": [" - ".join(map(str, pair)) for pair in zip(*ends.values(), strict=True)][
             :3
         ],
-        "table": str(settings.output),
+        "table": "standard output" if settings.to_stdout else str(settings.output),
     }
     say(settings, f"what to ask after {settings.model}", content)
 

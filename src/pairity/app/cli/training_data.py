@@ -7,12 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pairity.app.cli.errors import InputError
 from pairity.app.cli.options import Settings
 from pairity.io import Columns, ModelFile, Objects, Recipe, labels_of_column, read_table
 from pairity.io.label_columns import Labels
+from pairity.io.recipe import known_rows
 from pairity.pairs.data import Pairs
-from pairity.pairs.from_tables import column_of
+from pairity.pairs.encoding import TableEncoding
+from pairity.pairs.from_tables import column_of, ids_in, text_of, warn_of_ids_among
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,12 +28,19 @@ class Training:
     labels: Labels
     objects: Objects
     recipe: Recipe
+    groups: NDArray[Any] | None  # what rows hang together by, of validation
+    left_out: dict[str, Any]  # rows that name no object, as a summary says it
 
 
 def read_training(settings: Settings) -> Training:
     """Read the tables of ``pairity fit``."""
     frame = read_table(settings.pairs, (settings.first, settings.second))
     name = settings.pairs.name
+    left_out: dict[str, Any] = {}
+    columns, encoding = training_columns(settings), _encoding(settings, frame)
+    table = None if settings.objects is None else table_of_objects(settings, columns, encoding)
+    if table is not None:
+        frame, left_out = known_part(settings, frame, columns.ends, table[0])
     labels = labels_of_column(
         column_of(frame, settings.label, name),
         numeric=settings.learner in ("svr", "ridge"),
@@ -38,18 +50,62 @@ def read_training(settings: Settings) -> Training:
         says_who_is_ahead=settings.symmetry == "antisymmetric",
     )
     frame = frame.iloc[labels.kept]
-    objects, columns = training_objects(settings, frame)
-    recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
+    objects, columns = table or named_objects(settings, frame)
+    if getattr(settings, "encode", False):
+        recipe = Recipe.encoded(frame, objects, columns, name, encoding)
+    else:
+        recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
     recipe = replace(recipe, labels=labels.names)
-    return Training(recipe.pairs(frame, objects, name), labels, objects, recipe)
+    pairs = recipe.pairs(frame, objects, name)
+    return Training(pairs, labels, objects, recipe, groups_in(settings, frame), left_out)
+
+
+def groups_in(settings: Settings, frame: Any) -> NDArray[Any] | None:
+    """Texts of the column of ``--groups``; None where none is named."""
+    if settings.groups is None:
+        return None
+    values = ids_in(frame, settings.groups, settings.pairs.name)
+    return np.array([text_of(value) for value in values])
+
+
+def known_part(
+    settings: Settings, frame: Any, ends: tuple[str, str], objects: Objects
+) -> tuple[Any, dict[str, Any]]:
+    """Rows whose objects are known, with ``--skip-unknown``, and what to say of the others."""
+    if not settings.skip_unknown:
+        return frame, {}
+    known = known_rows(frame, ends, objects, settings.pairs.name)
+    if not known.any():
+        raise InputError(
+            f"got no row of {settings.pairs.name} whose two ids {objects.name} has; expected some:"
+            " check that the ids are written alike."
+        )
+    n_unknown = int(np.count_nonzero(~known))
+    return frame[known], {"rows of unknown ids, left out": n_unknown} if n_unknown else {}
 
 
 def training_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     """Objects of a training table and the columns that are features."""
-    columns = training_columns(settings)
     if settings.objects is None:
-        return Objects.named_in(frame, columns, settings.pairs.name), columns
-    return table_of_objects(settings, columns)
+        return named_objects(settings, frame)
+    return table_of_objects(settings, training_columns(settings), _encoding(settings, frame))
+
+
+def named_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
+    """Objects that the pairs name, where there is no table of them."""
+    names_only, name = settings.ids == "names", settings.pairs.name
+    columns = replace(training_columns(settings), features=() if names_only else None)
+    return Objects.named_in(frame, columns, name, names_only=names_only), columns
+
+
+def _encoding(settings: Settings, frame: Any) -> TableEncoding | None:
+    """How columns of objects of any type become numbers, learnt from those that pairs name."""
+    if not getattr(settings, "encode", False) or settings.objects is None:
+        return None
+    table = read_table(settings.objects, (settings.id,))
+    named = {text_of(value) for end in (settings.first, settings.second) for value in frame[end]}
+    used = column_of(table, settings.id, settings.objects.name).map(text_of).isin(named)
+    return TableEncoding.learn(table[used], object_columns(table, settings))
 
 
 def training_columns(settings: Settings) -> Columns:
@@ -58,6 +114,14 @@ def training_columns(settings: Settings) -> Columns:
         raise InputError(
             "got --feature or --ignore without --objects; expected a table of objects to take"
             " features from."
+        )
+    grouped = settings.symmetric_feature or settings.antisymmetric_feature
+    if settings.ids == "names" and (settings.objects is not None or not grouped):
+        raise InputError(
+            "got --ids names "
+            + ("with --objects" if settings.objects is not None else "without features of pairs")
+            + "; expected --symmetric-feature or --antisymmetric-feature, and no table of objects:"
+            " they are all that a model goes by whose ids are names only."
         )
     return Columns(
         settings.first,
@@ -69,12 +133,28 @@ def training_columns(settings: Settings) -> Columns:
     )
 
 
-def table_of_objects(settings: Settings, columns: Columns) -> tuple[Objects, Columns]:
+def table_of_objects(
+    settings: Settings, columns: Columns, encoding: TableEncoding | None = None
+) -> tuple[Objects, Columns]:
     """Objects of a table of their own, and all columns."""
     table = read_table(settings.objects, (settings.id,))
     features = object_columns(table, settings)
-    objects = Objects.read(table, settings.id, features, settings.objects.name)
+    objects = Objects.read(table, settings.id, features, settings.objects.name, encoding)
     return objects, replace(columns, id=settings.id, features=tuple(features))
+
+
+def with_names(settings: Settings, pairs: Pairs) -> Pairs:
+    """The same pairs, their objects called as in the column of ``--name``, beside their ids."""
+    if settings.name is None:
+        return pairs
+    if settings.objects is None:
+        raise InputError("got --name without --objects; expected the table that has the column.")
+    table = read_table(settings.objects, (settings.id, settings.name))
+    names = column_of(table, settings.name, settings.objects.name).map(text_of, na_action="ignore")
+    known = dict(zip(table[settings.id].map(text_of), names.fillna("?"), strict=True))
+    called = [f"{known[text]} ({text})" for text in (pairs.ids if pairs.ids is not None else ())]
+    group = pairs.symmetric, pairs.antisymmetric
+    return Pairs(pairs.objects, pairs.first, pairs.second, *group, ids=called)
 
 
 def refuse_many_tables(sources: Sequence[Path]) -> None:
@@ -96,9 +176,11 @@ def object_columns(table: Any, settings: Settings) -> list[str]:
     name = settings.objects.name
     for column in (settings.id, *settings.feature, *settings.ignore):
         column_of(table, column, name)
-    left_out = {settings.id, *settings.ignore}
+    left_out = {settings.id, *settings.ignore, getattr(settings, "name", None)}
     chosen = settings.feature or tuple(map(str, table.columns))
     features = [column for column in chosen if column not in left_out]
+    if not settings.feature:
+        warn_of_ids_among(table, features, "pass --id {name} or --ignore {name}")
     if not features:
         raise InputError(
             f"got no feature in {name}; expected columns besides {settings.id!r}: leave --objects out"
@@ -122,6 +204,8 @@ def recipe_of(found: ModelFile, settings: Settings) -> Recipe:
 
 def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Objects:
     """Objects of a new table, or those that the model was trained with."""
+    if recipe.names_only:
+        return _names_asked_about(recipe, settings)
     if settings.objects is not None:
         if recipe.identity:
             raise InputError(
@@ -131,10 +215,22 @@ def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Object
         column = settings.id or recipe.columns.id or "id"
         features = list(recipe.columns.features or ())
         table = read_table(settings.objects, (column,))
-        return Objects.read(table, column, features, settings.objects.name)
+        return Objects.read(table, column, features, settings.objects.name, recipe.encoding)
     ids = found.metadata.ids
     if ids is None:
         raise InputError(
             "got a model saved without its objects; expected a table of them: pass one."
         )
     return Objects.stored(ids, found.metadata.objects)
+
+
+def _names_asked_about(recipe: Recipe, settings: Settings) -> Objects:
+    """The objects that a table of pairs names, for a model that goes by features of pairs alone."""
+    if settings.objects is not None or settings.pairs is None:
+        raise InputError(
+            f"got {'a table of objects' if settings.objects else 'no table of pairs'} for a model that"
+            " goes by features of pairs alone; expected a table of pairs with those features: pass it"
+            " (--pairs)."
+        )
+    frame = read_table(settings.pairs, recipe.columns.ends)
+    return Objects.named_in(frame, recipe.columns, settings.pairs.name, names_only=True)

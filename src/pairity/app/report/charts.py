@@ -45,9 +45,10 @@ def environment() -> Any:
         lstrip_blocks=True,
     )
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    scales = Scale, ticks, curve_axes, reliability_bounds, matrix_scale, matrix_cells, neighbours
+    scales = Scale, ticks, curve_axes, reliability_bounds, histogram_shares
+    matrices = matrix_scale, matrix_cells, neighbours, spaced_names
     texts = short, whole_percent, cut
-    made.globals |= {one.__name__: one for one in (*scales, *texts, zip)}
+    made.globals |= {one.__name__: one for one in (*scales, *matrices, *texts, zip)}
     made.globals["levels"] = _LEVELS
     made.filters["n"] = number
     return made
@@ -172,6 +173,19 @@ def matrix_cells(matrix: Matrix, colours: Colours, margin: float) -> list[tuple[
             corner = f"M{number(margin + column * cell)} {number(row * cell)}"
             cells[colours.level(float(value))] += f"{corner}h{side}v{side}h-{side}z"
     return sorted(cells.items())
+
+
+def histogram_shares(counts: dict[str, tuple[int, ...]]) -> dict[str, list[float]]:
+    """Heights of bars: shares of the pairs of each label, so that a rare one is to be seen."""
+    return {
+        name: [count / max(1, sum(values)) for count in values] for name, values in counts.items()
+    }
+
+
+def spaced_names(matrix: Matrix, most: int = 32) -> list[tuple[int, str]]:
+    """Rows of the matrix that get their names, evenly spaced where not all fit."""
+    every = 1 + (len(matrix.names) - 1) // most
+    return [(row, name) for row, name in enumerate(matrix.names) if row % every == 0]
 
 
 def neighbours(matrix: Matrix) -> list[tuple[int, int]]:

@@ -14,17 +14,20 @@ observations, the latter is used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from pairity.app.report.report_data import Estimate, Setting
+from pairity.app.report.simple_rules import best_rule
 from pairity.app.report.subject import Subject
-from pairity.app.report.unseen import SETTINGS, HeldOut
+from pairity.app.report.unseen import SETTINGS, HeldOut, two_columns
 from pairity.model_selection.metrics import LEAST_PROBABILITY
 from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.parity import Orientation
 from pairity.pairs.same_objects import Ends, ends_of
 
 
@@ -132,7 +135,12 @@ def _share_below(values: Vector, others: Vector, weights: Vector) -> Vector:
 
 
 def setting_of(
-    key: str, subject: Subject, held: HeldOut, chances: Vector | None, groups: Any
+    key: str,
+    subject: Subject,
+    held: HeldOut,
+    chances: Vector | None,
+    groups: Any,
+    odd_names: Sequence[str] = (),
 ) -> Setting:
     """Figures of held-out decisions of one setting."""
     name = SETTINGS[key][0]
@@ -140,10 +148,42 @@ def setting_of(
         return Setting(key, name, {}, {}, note=f"Not measured: {held.reason}.")
     codes = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     sample = Sample(held.rows, held.weights, ends_of(subject.pairs), codes)
-    figures, guess = measure(subject, sample, subject.targets[held.rows], held.decisions, chances)
+    targets = subject.targets[held.rows]
+    figures, guess = measure(subject, sample, targets, held.decisions, chances)
+    rule = _apply_rule(subject, held.rows, sample.weights, odd_names, guess)
     note = f"{held.n_unconverged} of {held.n_folds} fits did not reach their tolerance."
     n_pairs, note = len(np.unique(held.rows)), note if held.n_unconverged else ""
-    return Setting(key, name, figures, guess, n_pairs, held.n_train, held.n_folds, note)
+    return Setting(key, name, figures, guess, n_pairs, held.n_train, held.n_folds, note, rule)
+
+
+def _apply_rule(
+    subject: Subject, rows: Places, weights: Vector, names: Sequence[str], guess: dict[str, float]
+) -> str:
+    """Put the best simple rule in the place of a guess where it is better; its name, or ""."""
+    rule = best_rule(subject, rows, weights, names)
+    if rule is None or rule.accuracy <= guess.get("accuracy", 1.0):
+        return ""
+    guess["accuracy"] = rule.accuracy
+    if "log-loss" in guess:
+        guess["log-loss"] = rule.log_loss
+    return rule.name
+
+
+def setting_of_whole(
+    model: Any, subject: Subject, groups: Any, odd_names: Sequence[str]
+) -> Setting | None:
+    """Figures of an automatic model as a whole, by its own held-out decisions; None of others."""
+    if not hasattr(model, "members_"):
+        return None
+    rows, decisions = np.asarray(model.held_out_rows_), np.asarray(model.held_out_decisions_)
+    if subject.parity is not None:  # they are about each pair in one order; here as it is written
+        turned = Orientation.of_compact(subject.pairs.compact()).turned
+        decisions = np.where(turned, subject.parity.sign, 1.0)[rows] * decisions
+    chances = None if subject.kind == "numbers" else two_columns(decisions)
+    held = HeldOut(rows, decisions, np.zeros(len(rows), dtype=np.intp), n_folds=model.n_splits_)
+    whole = setting_of("whole", subject, held, chances, groups, odd_names)
+    n_train = round(len(subject.pairs) - len(np.unique(rows)) / max(1, model.n_splits_))
+    return replace(whole, n_train=n_train)
 
 
 def measure(

@@ -20,6 +20,7 @@ from pairity.inspection import (
 )
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
+from pairity.pairs.same_objects import ends_of
 
 _SHOWN = 12
 #: Features are shuffled in so many folds that about this many are shuffled in all.
@@ -66,7 +67,7 @@ def feature_drops(
             subject.pairs[rows],
             labels[rows],
             features=chosen,
-            scoring=None if _score_name(subject) != "AUC" else _auc,
+            scoring=None if score_name(subject) != "AUC" else _auc,
             n_repeats=limits.shuffles,
             random_state=seed,
         )
@@ -86,7 +87,8 @@ def feature_drops(
         for (name, columns), values, deviation in zip(chosen.items(), drop, spread, strict=True)
     ]
     return tuple(sorted(facts, key=lambda fact: -fact.mean)), (
-        f"Drop of the {_score_name(subject)} ({baseline:.3g}) on {sum(sizes)} held-out pairs"
+        f"Drop of the {score_name(subject)} ({_as_shown(baseline, score_name(subject))} on"
+        f" {sum(sizes):,} of the held-out pairs)"
         " when a feature is shuffled: one of objects among objects, one of pairs among pairs."
         f" Mean of {limits.shuffles} shuffles. {note}"
     ).strip()
@@ -98,11 +100,16 @@ def _some(rows: Places, most: int, seed: int) -> Places:
     return np.sort(np.random.default_rng(seed).permutation(rows)[:most])
 
 
-def _score_name(subject: Subject) -> str:
+def score_name(subject: Subject) -> str:
     """What a shuffle is judged by; AUC where labels may be rare and a boundary may be off."""
     if subject.kind == "numbers":
         return "R²"
     return "AUC" if subject.kind == "labels" and not subject.is_odd else "accuracy"
+
+
+def _as_shown(value: float, name: str) -> str:
+    """A score as the figures above show it."""
+    return f"{100.0 * value:.1f} %" if name == "accuracy" else f"{value:.3f}"
 
 
 def _auc(model: Any, pairs: Pairs, y: Any) -> float:
@@ -169,10 +176,16 @@ def surprising(
         predicted, surprise = held.decisions, np.abs(targets - held.decisions)
     else:
         predicted = chances[np.arange(len(targets)), subject.columns(targets)]
-        surprise = 1.0 - predicted
-    _, one_of_each_row = np.unique(held.rows, return_index=True)
-    most = np.argsort(-surprise[one_of_each_row], kind="stable")[:_SHOWN]
+        # what was most likely is no surprise, however likely something else was
+        surprise = np.where(predicted < chances.max(axis=1), 1.0 - predicted, -1.0)
+    ends = ends_of(subject.pairs)
+    turned = subject.is_odd & (ends.first > ends.second)
+    aligned = np.where(turned, -subject.targets, subject.targets)
+    told = np.column_stack([ends.unordered(), aligned])[held.rows]
+    order = np.argsort(-surprise, kind="stable")
+    order = order[surprise[order] >= 0.0]
+    firsts = np.sort(np.unique(told[order], axis=0, return_index=True)[1])  # each outcome once
     return tuple(
         SurprisingPair(*subject.pair_names(held.rows[k]), float(predicted[k]), float(surprise[k]))
-        for k in one_of_each_row[most]
+        for k in order[firsts[:_SHOWN]]
     )

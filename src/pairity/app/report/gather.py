@@ -18,13 +18,20 @@ from pairity.app.report.compared import (
     spaced,
     square,
 )
-from pairity.app.report.estimates import Sample, measure, setting_of
-from pairity.app.report.explanations import feature_drops, influential, read_names, surprising
+from pairity.app.report.estimates import Sample, measure, setting_of, setting_of_whole
+from pairity.app.report.explanations import (
+    feature_drops,
+    influential,
+    read_names,
+    score_name,
+    surprising,
+)
 from pairity.app.report.observations import describe, warn
 from pairity.app.report.pictures import (
     certificate_of,
     check_swap,
     distribution,
+    members_of,
     reliability,
     search_facts,
 )
@@ -39,7 +46,7 @@ from pairity.app.report.report_data import (
 )
 from pairity.app.report.subject import Subject, read_targets
 from pairity.app.report.unseen import (
-    SETTINGS,
+    REFITTED,
     HeldOut,
     chances_of_fold_decisions,
     chances_of_model,
@@ -115,12 +122,15 @@ def gather(
     validated = subject.some(kept)
     kept_groups = None if groups is None else groups[kept]
     parts = []
-    for key in SETTINGS:
+    for key in REFITTED:
         held = hold_out(validated, key, limits, seed, kept_groups, object_groups)
         chances = chances_of_fold_decisions(validated, held)
-        setting = setting_of(key, validated, held, chances, kept_groups)
+        setting = setting_of(key, validated, held, chances, kept_groups, names.antisymmetric)
         parts.append((setting, held, chances))
     settings = [setting for setting, _, _ in parts]
+    whole = setting_of_whole(model, subject, groups, names.antisymmetric)
+    if whole is not None:
+        settings.insert(0, whole)
     if test is not None:
         settings.append(_given(subject, validated, parts[0][1], test, test_name))
     shown, held, chances = max(parts, key=lambda part: part[0].n_pairs)  # the first of equal ones
@@ -152,6 +162,8 @@ def gather(
         swap=check_swap(subject, seed),
         notices=(*warn(subject), *_about_limits(subject, validated, reason)),
         version=__version__,
+        features_score=score_name(subject),
+        members=members_of(model),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from pairity.app.report.report_data import (
     CertificateFacts,
     Distribution,
+    MemberFacts,
     Reliability,
     ReliabilityBin,
     SearchCurve,
@@ -21,6 +22,7 @@ from pairity.app.report.wording import cut
 from pairity.estimators.unwrap import layers
 from pairity.model_selection import brier_score, reliability_curve
 from pairity.model_selection.search import PairSearch
+from pairity.model_selection.searches import at_the_edge
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.joining import at_the_latest_time
@@ -115,7 +117,8 @@ def search_facts(model: Any) -> SearchFacts | None:
         return None
     table, name, combination = search.cv_results_, search._strength, search.combination_
     strengths = np.array(table[f"param_{name}"], dtype=np.float64)
-    means = np.asarray(table["mean_test_score"])
+    is_loss = any(word in str(search.scoring) for word in ("loss", "error", "brier"))
+    means = np.asarray(table["mean_test_score"]) * (-1.0 if is_loss else 1.0)
     errors = np.asarray(table["std_test_score"]) / np.sqrt(search.n_splits_)
     n_strengths = len(np.unique(strengths))
     curves = []
@@ -126,7 +129,7 @@ def search_facts(model: Any) -> SearchFacts | None:
         columns = (tuple(values[rows].tolist()) for values in (strengths, means, errors))
         curves.append(SearchCurve("sum of families" if is_sum else cut(str(kernel), 60), *columns))
     return SearchFacts(
-        scoring=str(search.scoring).replace("_", " "),
+        scoring=str(search.scoring).removeprefix("neg_").replace("_", " "),
         strength=name,
         best=float(search.best_params_[name]),
         best_kernel=int(search.best_index_) // n_strengths,
@@ -134,7 +137,26 @@ def search_facts(model: Any) -> SearchFacts | None:
         weights=() if combination is None else _sorted(combination.weights, -1.0),
         family_losses=() if combination is None else _sorted(combination.family_losses, 1.0),
         n_splits=int(search.n_splits_),
+        edge=at_the_edge(search),
     )
+
+
+def members_of(model: Any) -> tuple[MemberFacts, ...]:
+    """What each member of an automatic model contributes, the heaviest first; () of others."""
+    whole = next((layer for layer in layers(model) if hasattr(layer, "members_")), None)
+    if whole is None:
+        return ()
+    loss = -float(whole.best_score_)
+    facts = [
+        MemberFacts(
+            name,
+            float(one.weight),
+            float(one.loss),
+            None if np.isnan(one.without) or one.weight == 0.0 else float(one.without) - loss,
+        )
+        for name, one in whole.members_.items()
+    ]
+    return tuple(sorted(facts, key=lambda one: -one.weight))
 
 
 def _sorted(values: dict[str, float], sign: float) -> tuple[tuple[str, float], ...]:

@@ -33,6 +33,17 @@ class Setting:
     n_train: int = 0  # mean over folds
     n_folds: int = 0
     note: str = ""
+    rule: str = ""  # what the guess goes by, where it is better than even odds
+
+
+@dataclass(frozen=True)
+class MemberFacts:
+    """One member of an automatic model: its weight, its loss, and what the whole gains by it."""
+
+    name: str
+    weight: float
+    loss: float
+    gain: float | None  # loss of the others together, minus that of the whole
 
 
 @dataclass(frozen=True)
@@ -228,6 +239,7 @@ class SearchFacts:
     weights: tuple[tuple[str, float], ...]  # of kernel families
     family_losses: tuple[tuple[str, float], ...]
     n_splits: int
+    edge: str = ""  # that the best strength is the last one tried, in words
 
 
 @dataclass(frozen=True)
@@ -287,6 +299,8 @@ class ReportData:
     swap: SwapCheck | None
     notices: tuple[Notice, ...]
     version: str
+    features_score: str = ""  # what the drops are drops of
+    members: tuple[MemberFacts, ...] = ()
 
 
 @dataclass(frozen=True)

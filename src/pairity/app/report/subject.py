@@ -23,6 +23,7 @@ from pairity.model_selection.held_out import Trainer, parity_of
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
+from pairity.runtime.validation import plain_repr
 
 #: Targets that the labels of a model stand for, in their order.
 STEPS = {"labels": (-1.0, 1.0), "draws": (-1.0, 0.0, 1.0)}
@@ -209,8 +210,8 @@ def read_targets(labels: NDArray[Any], kind: str, classes: tuple[Any, ...]) -> V
     if np.isnan(targets).any():
         row = int(np.argmax(np.isnan(targets)))
         raise ValueError(
-            f"got label {labels[row]!r} in row {row}; expected one of {list(classes)}, the labels"
-            " that the model knows."
+            f"got label {plain_repr(labels[row])} in row {row}; expected one of {list(classes)}, the"
+            " labels that the model knows."
         )
     return targets
 

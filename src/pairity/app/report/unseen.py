@@ -36,7 +36,11 @@ SETTINGS = {
     "seen": ("both objects seen", 0),
     "one_new": ("one object new", 1),
     "both_new": ("both objects new", 2),
+    "whole": ("the whole model, as it was tuned", 0),
 }
+#: Those that the learner is fitted again for.
+REFITTED = ("seen", "one_new", "both_new")
+_NEW = {0: "two known objects", 1: "one new object", 2: "two new objects"}
 #: Fewer held-out pairs than this say nothing.
 _LEAST = 10
 #: Folds are made fewer where the rarer label is held out with less than this part of its share.
@@ -96,8 +100,8 @@ def hold_out(
             splitter = ObjectKFold(n_folds, new=new, random_state=seed, object_groups=object_groups)
         try:
             splits = list(splitter.split(subject.pairs, subject.targets, groups))
-        except ValueError as error:
-            reason = str(error).rstrip(".").removeprefix("got ")
+        except ValueError:
+            reason = f"too few pairs with {_NEW[new]} can be held out"
             continue
         held = np.unique(np.concatenate([test for _, test in splits]))
         kinds = [np.unique(subject.targets[test]) for _, test in splits] if told_apart else []
@@ -154,7 +158,7 @@ def _chances(
         return draws.probabilities(asked)
     fit = fit_isotonic if getattr(subject.model, "method", "") == "isotonic" else fit_sigmoid
     smoothed = smoothed_targets(targets, weights, subject.parity)
-    return _two_columns(fit(decisions, smoothed, weights, subject.parity).log_odds(asked))
+    return two_columns(fit(decisions, smoothed, weights, subject.parity).log_odds(asked))
 
 
 def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
@@ -162,7 +166,7 @@ def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
     if subject.kind == "numbers" or not len(held.rows):
         return None
     if subject.kind == "labels" and isinstance(subject.machine, PairLogistic):  # log-odds already
-        return _two_columns(held.decisions)
+        return two_columns(held.decisions)
     targets, weights = subject.targets[held.rows], held.weights
     chances = np.full((len(held.rows), len(subject.classes)), np.nan)
     for fold in np.unique(held.folds):
@@ -178,7 +182,8 @@ def _can_fit(subject: Subject, targets: Vector) -> bool:
     return subject.is_odd or len(np.unique(targets)) > 1
 
 
-def _two_columns(log_odds: Vector) -> Vector:
+def two_columns(log_odds: Vector) -> Vector:
+    """Probabilities of two classes from log-odds of the second."""
     positive = expit(log_odds)
     return np.column_stack([1.0 - positive, positive])
 

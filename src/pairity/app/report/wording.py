@@ -15,13 +15,14 @@ _QUESTIONS = {
     "seen": "new pairs of objects that it knows",
     "one_new": "pairs of a known and a new object",
     "both_new": "pairs of two objects it has never seen",
+    "whole": "held-out pairs, the whole model",
 }
 
 
 _JUDGED = {
-    "clear": "clearly better than a guess",
-    "some": "better than a guess",
-    "none": "no better than a guess, as far as these pairs can tell,",
+    "clear": "clearly better than that",
+    "some": "better than that",
+    "none": "no better than that, as far as these pairs can tell,",
 }
 
 
@@ -65,9 +66,19 @@ def lead(setting: Setting) -> str:
 
 
 def judge(setting: Setting) -> str:
-    """What the figures say beside a guess, the most telling of them: "clear", "some" or "none"."""
+    """What the figures say beside a guess: "clear", "some" or "none".
+
+    Of probabilities the log-loss decides, a proper score; of others the most telling figure.
+    """
+    if "log-loss" in setting.figures:
+        return _judge(setting, "log-loss")
     verdicts = [_judge(setting, name) for name in setting.figures]
     return next((verdict for verdict in _JUDGED if verdict in verdicts), "none")
+
+
+def guess_name(setting: Setting) -> str:
+    """What figures are held against."""
+    return setting.rule or "a guess"
 
 
 def _judge(setting: Setting, name: str) -> str:
@@ -89,7 +100,14 @@ def in_short(data: ReportData) -> Iterator[str]:
     if data.features and data.features[0].mean > 0.0:
         names = [_quoted(drop.name) for drop in data.features[:3] if drop.mean > 0.0]
         yield f"It goes by {_listed(names)} first of all."
+    yield from _about_members(data)
     yield from _about_laws(data)
+
+
+def _about_members(data: ReportData) -> Iterator[str]:
+    if len(data.members) > 1:
+        shares = [f"{one.name} ({plain(one.weight, 2)})" for one in data.members]
+        yield f"It is a weighted sum of {_listed(shares)}; figures of new objects are of kernels alone."
 
 
 def _about_settings(data: ReportData) -> Iterator[str]:
@@ -105,7 +123,10 @@ def _about_settings(data: ReportData) -> Iterator[str]:
     if name == "accuracy":
         guesses = sorted(setting.guess[name] for setting in measured)
         ends = list(dict.fromkeys(percent(end, 0) for end in (guesses[0], guesses[-1])))
-        yield f"It gets right: {_listed(parts)}. A guess gets {' to '.join(ends)}."
+        rules = list(dict.fromkeys(map(guess_name, measured)))
+        simple = "A guess" if rules == ["a guess"] else f"A simple rule ({_listed(rules)})"
+        yield f"It gets right: {_listed(parts)}. {simple} gets {' to '.join(ends)}."
+        yield from _about_loss(measured)
     else:
         yield f"It explains, as a share of the variance: {_listed(parts)}."
     said = [
@@ -116,6 +137,18 @@ def _about_settings(data: ReportData) -> Iterator[str]:
     if len(said) == 1 and len(measured) > 1:
         said = [f"{_JUDGED[judge(measured[0])].rstrip(',')} in every setting"]
     yield f"That is {'; '.join(said)}."
+
+
+def _about_loss(measured: list[Setting]) -> Iterator[str]:
+    """The figure that decides, where there are probabilities."""
+    parts = [
+        f"{figure('log-loss', setting.figures['log-loss'])} ({setting.name};"
+        f" {guess_name(setting)} {plain(setting.guess['log-loss'])})"
+        for setting in measured
+        if "log-loss" in setting.figures
+    ]
+    if parts:
+        yield f"The log-loss of its probabilities, less being better, is {_listed(parts)}."
 
 
 def _reached(setting: Setting, name: str) -> str:

@@ -1,0 +1,69 @@
+"""Compiled: the largest inner products of sparse rows, one row at a time, nothing else kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pairity.runtime.resources import njit
+
+
+@njit(cache=True, nogil=True)
+def largest_products(
+    starts: Any,  # (rows + 1,), CSR of the rows that ask
+    columns: Any,
+    weights: Any,
+    posting_starts: Any,  # (columns + 1,), CSC of the rows that answer
+    posting_rows: Any,
+    posting_weights: Any,
+    n_answers: int,
+    own: Any,  # (rows,): the answering row that is the asking one; -1 where there is none
+    k: int,
+    nearest: Any,  # (rows, k) of int, -1 where there are fewer
+    products: Any,  # (rows, k)
+) -> None:
+    """For each row the k rows with the largest products above 0, ties to the smaller number."""
+    sums = np.zeros(n_answers)
+    touched = np.empty(n_answers, np.int64)
+    for row in range(len(starts) - 1):
+        count = 0
+        for place in range(starts[row], starts[row + 1]):
+            weight, column = weights[place], columns[place]
+            for posting in range(posting_starts[column], posting_starts[column + 1]):
+                answer = posting_rows[posting]
+                if sums[answer] == 0.0:
+                    touched[count] = answer
+                    count += 1
+                sums[answer] += weight * posting_weights[posting]
+        filled = 0
+        for place in range(count):
+            answer = touched[place]
+            value = sums[answer]
+            sums[answer] = 0.0
+            if answer == own[row]:
+                continue
+            filled = _insert(nearest[row], products[row], filled, k, answer, value)
+
+
+@njit(cache=True)
+def _insert(nearest: Any, products: Any, filled: int, k: int, answer: int, value: float) -> int:
+    """Keep a list ordered by falling product, then rising number; its length."""
+    last = filled - 1
+    if filled == k:
+        worse = value < products[last] or (value == products[last] and answer > nearest[last])
+        if worse:
+            return filled
+    else:
+        filled += 1
+    place = filled - 1
+    while place > 0 and (
+        value > products[place - 1]
+        or (value == products[place - 1] and answer < nearest[place - 1])
+    ):
+        products[place] = products[place - 1]
+        nearest[place] = nearest[place - 1]
+        place -= 1
+    products[place] = value
+    nearest[place] = answer
+    return filled

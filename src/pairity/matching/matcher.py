@@ -1,0 +1,141 @@
+"""From raw tables to matches: candidates, features, a model where there are labels, constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from pairity.inspection.sparse_groups import average_groups, linked_parts, one_to_one
+from pairity.matching.candidates import Candidates, nearest_records
+from pairity.matching.labelled import Labelled
+from pairity.matching.matches import Matches
+from pairity.matching.pair_features import PairFeatures, as_pairs, decide
+from pairity.matching.precision_recall import PrecisionRecall, Share, best_threshold
+from pairity.matching.records import Records
+from pairity.model_selection.automatic import PairClassifierCV
+from pairity.pairs.arrays import Mask, Places, Vector
+from pairity.runtime.validation import check_choice, check_count
+
+CONSTRAINTS = ("auto", "one-to-one", "transitive", "none")
+#: Records with several labelled partners, of those with one, beyond which one-to-one is not assumed.
+_SEVERAL = 0.02
+
+
+def match(
+    left: Any,
+    right: Any = None,
+    *,
+    labels: Any = None,
+    id: str | None = None,
+    kinds: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
+    neighbours: int = 10,
+    constraint: str = "auto",
+    threshold: float | None = None,
+    model: Any = None,
+) -> Matches:
+    """Match the records of one table, or of two, straight from their columns.
+
+    Parameters
+    ----------
+    left, right : tables of pandas, polars or Arrow
+        Records, one row each.  Without ``right`` the records of ``left`` are compared with one another.
+        Columns that both tables have are compared, by what they hold.
+    labels : table or (first, second) or (first, second, y), optional
+        Pairs of ids and whether they match; without ``y`` (two columns) all of them do, and every
+        other candidate of those records counts as a non-match.  Without labels evidence is
+        weighed without supervision (:mod:`pairity.matching.mixture`).
+    id : str, optional
+        Column of ids; "id" if there is one, row numbers otherwise.
+    kinds : mapping, optional
+        What columns hold, where the content does not tell: "text", "name", "number", "date", "code",
+        "geo".
+    ignore : sequence of str
+        Columns that are not compared.
+    neighbours : int
+        Candidates that each record may name.
+    constraint : {"auto", "one-to-one", "transitive", "none"}
+        "one-to-one": no record has two partners; "transitive": records of a group all match (average
+        linkage); "auto": the first for two tables, unless labels say otherwise, the second for one.
+    threshold : float, optional
+        Log-odds above which a pair matches; by default that of the largest F1 on held-out labels, or 0.
+    model : symmetric classifier of pairs, optional
+        Learns from the labels; :class:`~pairity.PairClassifierCV` by default.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pairity.matching import match
+    >>> names, cities = ["Anna Blum", "Carl Dorn", "Eva Frey"], ["Graz", "Linz", "Wels"]
+    >>> one = pd.DataFrame({"name": names, "city": cities})
+    >>> names, cities = ["Frey, Eva", "Ana Blum", "Karl Dorn"], ["Wels", "Graz", "Linz"]
+    >>> two = pd.DataFrame({"name": names, "city": cities})
+    >>> found = match(one, two)
+    >>> sorted(zip(found.to_frame()["first"], found.to_frame()["second"], strict=True))
+    [('0', '1'), ('1', '2'), ('2', '0')]
+    """
+    check_choice(constraint, "constraint", CONSTRAINTS)
+    check_count(neighbours, "neighbours")
+    records = Records.read(left, right, id=id, kinds=kinds, ignore=ignore)
+    known = None if labels is None else Labelled.read(labels, records)
+    candidates = nearest_records(records, neighbours)
+    features = PairFeatures(records, candidates)
+    if known is None:
+        decisions = features.log_odds(features.of_candidates)
+        fitted, quality, recall, cut = None, None, None, 0.0
+    else:
+        known = known.with_others(candidates, len(records))
+        fitted = PairClassifierCV("symmetric") if model is None else clone(model)
+        fitted.fit(as_pairs(features.of(known.first, known.second)), known.labels)
+        cut, quality = _held_out(fitted, known)
+        decisions = decide(fitted, features.of_candidates)
+        true = known.matches
+        inside = candidates.contains(known.first[true], known.second[true], len(records))
+        recall = Share.of(int(inside.sum()), int(true.sum()))
+    cut = cut if threshold is None else float(threshold)
+    chosen = _resolved(constraint, records, known)
+    kept = _constrained(candidates, decisions, cut, chosen, records)
+    return Matches(
+        records, candidates, features, fitted, known, decisions, cut, chosen, *kept, quality, recall
+    )
+
+
+def _held_out(model: Any, known: Labelled) -> tuple[float, PrecisionRecall | None]:
+    """Threshold and quality by decisions about pairs that were not trained on."""
+    rows = getattr(model, "held_out_rows_", None)
+    if rows is None:
+        return 0.0, None
+    decisions, true = model.held_out_decisions_, known.matches[rows]
+    cut = best_threshold(decisions, true)
+    return cut, PrecisionRecall.of(decisions > cut, true)
+
+
+def _resolved(constraint: str, records: Records, known: Labelled | None) -> str:
+    if constraint == "one-to-one" and not records.linking:
+        raise ValueError(
+            "got constraint='one-to-one' for one table; expected two tables, or 'transitive'."
+        )
+    if constraint != "auto":
+        return constraint
+    if not records.linking:
+        return "transitive"
+    several = 0.0 if known is None else known.share_with_several
+    return "one-to-one" if several <= _SEVERAL else "none"
+
+
+def _constrained(
+    candidates: Candidates, decisions: Vector, cut: float, constraint: str, records: Records
+) -> tuple[Mask, Places]:
+    """Candidates that are matches, and the group of each record."""
+    ends = candidates.first, candidates.second
+    if constraint == "one-to-one":
+        kept = one_to_one(*ends, decisions, cut)
+        return kept, linked_parts(*ends, np.where(kept, 1.0, -1.0), len(records), 0.0)
+    if constraint == "none":
+        return decisions > cut, linked_parts(*ends, decisions, len(records), cut)
+    lowest = float(decisions.min(initial=cut - 1.0))
+    groups = average_groups(*ends, decisions, len(records), cut, lowest)
+    return groups[ends[0]] == groups[ends[1]], groups

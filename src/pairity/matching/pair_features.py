@@ -1,0 +1,104 @@
+"""What is known of a pair of records: similarities, leads over rivals, evidence without labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pairity.matching.candidates import Candidates
+from pairity.matching.mixture import Mixture, fit_mixture, levels_of
+from pairity.matching.records import Records
+from pairity.matching.rivals import Rivals
+from pairity.matching.similarities import Comparison, Similarities
+from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.pairs.data import Pairs
+
+#: Pairs that a model is asked about at a time.
+_PAIRS_AT_A_TIME = 100_000
+#: The similarity that rivals are compared by, and the log-odds that count as certain.
+_WHOLE, _CERTAIN = "record: letters", 20.0
+#: Where EM starts: a pair that leads both ways by so much, and is so much alike, is likely a match.
+_LEAD, _ALIKE, _LIKELY, _UNLIKELY = 0.1, 0.5, 0.95, 0.01
+
+
+def as_pairs(features: Matrix) -> Pairs:
+    """Pairs that are known by their features alone: each has two objects of its own.
+
+    So no model learns what is particular to a record, which other tables do not have.
+    """
+    ends = np.arange(2 * len(features)).reshape(2, -1)
+    table = np.zeros((ends.size, 0))
+    return Pairs(table, ends[0], ends[1], symmetric=features, ids=np.arange(ends.size))
+
+
+def decide(model: Any, features: Matrix) -> Vector:
+    """Log-odds of a match by a fitted model."""
+    decisions = [
+        np.asarray(model.decision_function(as_pairs(features[rows])), dtype=np.float64)
+        for rows in batches(len(features), _PAIRS_AT_A_TIME)
+    ]
+    return np.concatenate([np.zeros(0), *decisions])
+
+
+class PairFeatures:
+    """Features of any pairs of records; rivals and evidence are those of the candidates."""
+
+    def __init__(self, records: Records, candidates: Candidates) -> None:
+        self.records = records
+        self._comparison = Comparison(records)
+        alike = self._comparison.of(candidates.first, candidates.second)
+        whole = alike.column(_WHOLE)
+        self._rivals = Rivals.among(candidates, whole, len(records))
+        leads = self._rivals.margins(candidates.first, candidates.second, whole)
+        #: The level of evidence of each column is that of its first similarity.
+        self._leading = [
+            next(name for name in alike.names if name.startswith(f"{column.name}: "))
+            for column in records.columns
+        ]
+        self.mixture = self._fit(candidates, alike, leads)
+        self.of_candidates = self._together(candidates.first, candidates.second, alike, leads)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return (
+            *self._comparison.names,
+            "record: lead over rivals, less",
+            "record: lead over rivals, more",
+            "record: evidence",
+        )
+
+    def of(self, first: Places, second: Places) -> Matrix:
+        """Features of pairs, shape (n, features): the same for swapped pairs, bit for bit."""
+        alike = self._comparison.of(first, second)
+        leads = self._rivals.margins(first, second, alike.column(_WHOLE))
+        return self._together(first, second, alike, leads)
+
+    def log_odds(self, features: Matrix) -> Vector:
+        """The unsupervised log-odds among the features."""
+        return features[:, -1] * _CERTAIN
+
+    def _together(
+        self, first: Places, second: Places, alike: Similarities, leads: Matrix
+    ) -> Matrix:
+        evidence = self.mixture.log_odds(self._levels(first, second, alike, leads))
+        certain = np.clip(evidence, -_CERTAIN, _CERTAIN) / _CERTAIN
+        return np.column_stack([alike.values, leads, certain])
+
+    def _fit(self, candidates: Candidates, alike: Similarities, leads: Matrix) -> Mixture:
+        likely = (leads[:, 0] > _LEAD) & (alike.column(_WHOLE) > _ALIKE)
+        start = np.where(likely, _LIKELY, _UNLIKELY)
+        left, right = self.records.sides()
+        levels = self._levels(candidates.first, candidates.second, alike, leads)
+        names = (*(column.name for column in self.records.columns), "record", "lead")
+        return fit_mixture(names, levels, start, float(min(len(left), len(right))))
+
+    def _levels(self, first: Places, second: Places, alike: Similarities, leads: Matrix) -> Places:
+        """Levels of evidence: one similarity of each column, of the record, and the lead."""
+        missing = [column.missing for column in self.records.columns]
+        absent = [gone[first] | gone[second] for gone in missing]
+        there = np.zeros(len(first), dtype=np.bool_)
+        values = [alike.column(name) for name in self._leading]
+        values += [alike.column(_WHOLE), np.clip(0.5 + 2.0 * leads[:, 0], 0.0, 1.0)]
+        return levels_of(np.column_stack(values), np.column_stack([*absent, there, there]))

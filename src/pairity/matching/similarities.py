@@ -1,0 +1,265 @@
+"""How alike the two records of a pair are: symmetric features, by what each column holds.
+
+=========  =======================================================================================
+kind       similarities, all from 0 to 1
+=========  =======================================================================================
+text       cosines of letters (n-grams) and of words, shared words weighted by rarity, ratios of
+           sorted and of common words (RapidFuzz), numbers in common, the rarest word without a
+           partner on either side
+name       Jaro-Winkler, ratio of sorted words, cosine of letters, equal
+code       equal, ratio of letters and digits, Jaro-Winkler
+number     equal, ratio of the smaller to the larger, closeness in units of the spread
+date       equal, closeness in days and in years, ratio of the digits
+geo        closeness in kilometres, near and far
+=========  =======================================================================================
+
+A missing value is evidence of its own: similarities are then 0 beside two columns that say whether
+it is missing in one record or in both.  Pairs of texts are compared in the order of their letters,
+so that features of (a, b) and of (b, a) are the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pairity.matching.records import Column, Records
+from pairity.matching.shared_words import Words, found_in, numbers_in
+from pairity.matching.vectors import cosines, counts, record_counts, weighted
+from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.pairs.column_kinds import Kind, Texts
+from pairity.runtime.resources import get_thread_count
+
+#: Kilometres, and days, at which closeness is 1/e.
+_KILOMETRES, _DAYS, _YEARS = (1.0, 50.0), 30.0, 5 * 365.25
+
+
+@dataclass(frozen=True, eq=False)
+class Similarities:
+    """Features of pairs.
+
+    Attributes
+    ----------
+    names : tuple of str
+        "column: what".
+    values : ndarray of shape (n, features)
+        From 0 to 1.
+    """
+
+    names: tuple[str, ...]
+    values: Matrix
+
+    def column(self, name: str) -> Vector:
+        """One of them."""
+        return self.values[:, self.names.index(name)]
+
+
+class Comparison:
+    """Similarities of any pairs of some records; what they share is made once."""
+
+    def __init__(self, records: Records) -> None:
+        _rapidfuzz()
+        self.records = records
+        self._parts = [part for column in records.columns for part in _parts_of(column)]
+        self._parts += _whole_records(records)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(name for name, _ in self._parts)
+
+    def of(self, first: Places, second: Places) -> Similarities:
+        """Similarities of pairs of record numbers."""
+        columns = [compare(first, second) for _, compare in self._parts]
+        return Similarities(self.names, np.column_stack(columns).astype(np.float64))
+
+
+Compare = Callable[[Places, Places], Vector]
+Part = tuple[str, Compare]
+
+
+def _rapidfuzz() -> Any:
+    try:
+        import rapidfuzz
+        import rapidfuzz.process
+    except ImportError:
+        raise ImportError(
+            "got no RapidFuzz; expected it for similarities of texts: pip install"
+            " 'pairity[matching]'."
+        ) from None
+    return rapidfuzz
+
+
+def _parts_of(column: Column) -> Iterator[Part]:
+    """Features of one column: similarities where both values are there, and what is missing."""
+    missing = np.asarray(column.missing, dtype=np.bool_)
+    for name, compare in _SIMILARITIES[column.kind](column):
+        yield f"{column.name}: {name}", _where_present(compare, missing)
+    if missing.any():
+        yield (
+            f"{column.name}: missing in one",
+            lambda a, b: (missing[a] ^ missing[b]).astype(np.float64),
+        )
+        yield (
+            f"{column.name}: missing in both",
+            lambda a, b: (missing[a] & missing[b]).astype(np.float64),
+        )
+
+
+def _where_present(compare: Compare, missing: Any) -> Compare:
+    def compared(first: Places, second: Places) -> Vector:
+        found = np.zeros(len(first))
+        there = ~(missing[first] | missing[second])
+        found[there] = compare(first[there], second[there])
+        return found
+
+    return compared
+
+
+# Texts ------------------------------------------------------------------------------------------
+
+
+def ordered(texts: Texts, first: Places, second: Places) -> tuple[list[str], list[str]]:
+    """Texts of both ends, that which comes first in the alphabet first."""
+    left, right = texts[first], texts[second]
+    turned = left > right
+    return np.where(turned, right, left).tolist(), np.where(turned, left, right).tolist()
+
+
+def _scored(texts: Texts, scorer: Any, scale: float = 1.0) -> Compare:
+    """A scorer of RapidFuzz on pairs of texts."""
+    process = _rapidfuzz().process
+
+    def compare(first: Places, second: Places) -> Vector:
+        low, high = ordered(texts, first, second)
+        threads = get_thread_count()
+        found = process.cpdist(low, high, scorer=scorer, dtype=np.float64, workers=threads)
+        return np.asarray(found) / scale
+
+    return compare
+
+
+def _equal(texts: Texts) -> Compare:
+    return lambda a, b: (texts[a] == texts[b]).astype(np.float64)
+
+
+def _cosine(texts: Texts, analyzer: str) -> Compare:
+    vectors = weighted(counts(texts, analyzer))
+    return lambda a, b: cosines(vectors, a, b)
+
+
+def _name(column: Column) -> Iterator[Part]:
+    rapidfuzz, texts = _rapidfuzz(), column.texts
+    yield "Jaro-Winkler", _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
+    yield "sorted words", _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
+    yield "letters", _cosine(texts, "char_wb")
+    yield "equal", _equal(texts)
+
+
+def _text(column: Column) -> Iterator[Part]:
+    rapidfuzz, texts = _rapidfuzz(), column.texts
+    yield "letters", _cosine(texts, "char_wb")
+    yield "words", _cosine(texts, "word")
+    yield "sorted words", _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
+    yield "common words", _scored(texts, rapidfuzz.fuzz.token_set_ratio, 100.0)
+    words = Words(texts)
+    yield "shared words", words.shared
+    yield "shorter in longer", words.contained
+    yield "rarest unshared, of the poorer", words.least_unshared
+    yield "rarest unshared, of the richer", words.most_unshared
+    numbers = Words(numbers_in(texts))
+    yield "shared numbers", numbers.shared
+    yield "numbers contained", numbers.contained
+    yield "numbers apart", numbers.conflict
+
+
+def _code(column: Column) -> Iterator[Part]:
+    rapidfuzz = _rapidfuzz()
+    kept = ["".join(filter(str.isalnum, text)) for text in column.texts.tolist()]
+    texts = np.array([*kept, ""], dtype=object)[:-1]
+    yield "equal", _equal(texts)
+    yield "letters and digits", _scored(texts, rapidfuzz.distance.OSA.normalized_similarity)
+    yield "Jaro-Winkler", _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
+
+
+# Numbers ----------------------------------------------------------------------------------------
+
+
+def _number(column: Column) -> Iterator[Part]:
+    (values,) = column.numbers
+    there = values[~np.isnan(values)]
+    spread = float(np.subtract(*np.quantile(there, [0.75, 0.25]))) or float(there.std()) or 1.0
+    yield "equal", lambda a, b: (values[a] == values[b]).astype(np.float64)
+    yield "ratio", lambda a, b: _ratio(values[a], values[b])
+    yield "close", lambda a, b: np.exp(-np.abs(values[a] - values[b]) / spread)
+
+
+def _ratio(left: Vector, right: Vector) -> Vector:
+    """The smaller over the larger size, 0 for opposite signs, 1 for two zeros."""
+    sizes = np.abs(left), np.abs(right)
+    larger = np.maximum(*sizes)
+    found = np.minimum(*sizes) / np.where(larger > 0.0, larger, 1.0)
+    return np.where(larger > 0.0, np.where(left * right >= 0.0, found, 0.0), 1.0)
+
+
+def _date(column: Column) -> Iterator[Part]:
+    (days,) = column.numbers
+    digits = np.array(["".join(filter(str.isdigit, text)) for text in column.texts], dtype=object)
+    yield "equal", lambda a, b: (days[a] == days[b]).astype(np.float64)
+    yield "days", lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _DAYS)
+    yield "years", lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _YEARS)
+    yield "digits", _scored(digits, _rapidfuzz().distance.OSA.normalized_similarity)
+
+
+def _geo(column: Column) -> Iterator[Part]:
+    north, east = np.radians(column.numbers)
+    for name, unit in zip(("near", "far"), _KILOMETRES, strict=True):
+        yield name, partial(_near, north, east, unit)
+
+
+def _near(north: Vector, east: Vector, unit: float, first: Places, second: Places) -> Vector:
+    return np.exp(-_kilometres(north, east, first, second) / unit)
+
+
+def _kilometres(north: Vector, east: Vector, first: Places, second: Places) -> Vector:
+    """Great-circle distance (haversine)."""
+    half_north, half_east = (np.abs(x[first] - x[second]) / 2.0 for x in (north, east))
+    cosine = np.cos(north[first]) * np.cos(north[second])
+    height = np.sin(half_north) ** 2 + cosine * np.sin(half_east) ** 2
+    return 2.0 * 6371.0 * np.arcsin(np.sqrt(np.minimum(height, 1.0)))
+
+
+_SIMILARITIES: dict[Kind, Callable[[Column], Iterator[Part]]] = {
+    Kind.TEXT: _text,
+    Kind.NAME: _name,
+    Kind.CODE: _code,
+    Kind.NUMBER: _number,
+    Kind.DATE: _date,
+    Kind.GEO: _geo,
+}
+
+
+# Whole records ----------------------------------------------------------------------------------
+
+
+def _whole_records(records: Records) -> Iterator[Part]:
+    """Letters of all columns together, and names of one record in the texts of the other."""
+    vectors = weighted(record_counts(records))
+    yield "record: letters", lambda a, b: cosines(vectors, a, b)
+    texts = [column for column in records.columns if column.kind is Kind.TEXT]
+    for column in records.columns:
+        others = [text for text in texts if text is not column]
+        if others and column.kind in (Kind.NAME, Kind.TEXT):
+            name = f"{column.name}: in texts of the other"
+            yield name, partial(found_in, Words(column.texts), Words(_joined(others)))
+
+
+def _joined(columns: list[Column]) -> Texts:
+    texts = columns[0].texts
+    for column in columns[1:]:
+        texts = texts + " " + column.texts
+    return texts
