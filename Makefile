@@ -52,6 +52,7 @@ graphs: $(STAMP)  ## arcs of real graphs: plain, neighbour-mean and diffusion ke
 
 football: $(STAMP)  ## win, draw and loss of international matches beside an honest Elo
 	$(BIN)/python -m experiments.football
+	$(BIN)/python -m experiments.football.drifting
 
 tennis: $(STAMP)  ## strengths that drift beside a tuned Elo, 27 years of tennis, about 30 minutes
 	$(BIN)/python -m experiments.tennis
