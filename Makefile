@@ -5,7 +5,7 @@ CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football tennis quality bench bench-full scale docs dist clean
+.PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football tennis quality matching bench bench-full scale docs dist clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -52,6 +52,7 @@ graphs: $(STAMP)  ## arcs of real graphs: plain, neighbour-mean and diffusion ke
 
 football: $(STAMP)  ## win, draw and loss of international matches beside an honest Elo
 	$(BIN)/python -m experiments.football
+	$(BIN)/python -m experiments.football.drifting
 
 tennis: $(STAMP)  ## strengths that drift beside a tuned Elo, 27 years of tennis, about 30 minutes
 	$(BIN)/python -m experiments.tennis
@@ -59,6 +60,9 @@ tennis: $(STAMP)  ## strengths that drift beside a tuned Elo, 27 years of tennis
 quality: $(STAMP)  ## the automatic model beside trees, SVC and others on real tasks, about 20 minutes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[quality]"
 	$(BIN)/python -m experiments.quality
+
+matching: $(STAMP)  ## raw tables matched beside a tuned forest, and 100,000 records against 100,000
+	$(BIN)/python -m experiments.matching
 
 bench bench-full: $(STAMP)  ## side by side with peers, ratios first
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[bench]"

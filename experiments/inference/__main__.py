@@ -16,17 +16,20 @@ from experiments.inference import coverage, judging, suggestions
 from experiments.inference.report import PAGE, RESULTS, markdown
 from experiments.tables import with_tables
 
+PARTS = ["coverage", "suggestions", "judges"]
 #: Simulations for a number of objects, where the model is right and where it is not; seeds.
-RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 300, 100: 120, 500: 20}, 60, 60, 20
+RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 300, 100: 300, 500: 60}, 60, 60, 20
 
 
 def main() -> None:
     """Measure, keep, and bring the page up to date once all is there."""
     parser = argparse.ArgumentParser(prog="python -m experiments.inference", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=["coverage", "suggestions", "judges", []])
+    parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART")
     parser.add_argument("--again", action="store_true", help="measure what is there as well")
     given = parser.parse_args()
-    parts = given.parts or ["coverage", "suggestions", "judges"]
+    parts = given.parts
+    if not set(parts) <= set(PARTS):
+        parser.error(f"got {' '.join(parts)}; expected some of {', '.join(PARTS)}.")
     kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     if given.again:
         kept = {name: part for name, part in kept.items() if name not in parts}

@@ -1,4 +1,4 @@
-"""``python -m experiments.matching [products restaurants people forest]``: measure, print, keep.
+"""``python -m experiments.matching [products restaurants people ...]``: measure, print, keep.
 
 People are 100,000 against 100,000; ``people=N`` takes others.  Results are in
 ``experiments/results/matching.json``; runs that are not asked for keep theirs.
@@ -46,18 +46,25 @@ def restaurants(folder: Path) -> dict[str, Any]:
 
 
 def made_people(folder: Path, n: int = 100_000) -> dict[str, Any]:
-    """Persons made up: without labels, and with those of 500 of them."""
+    """Persons made up, without labels."""
+    tables, test = _people(folder, n)
+    return {"none": run_match(folder, *tables, *test)}
+
+
+def labelled_people(folder: Path, n: int = 100_000) -> dict[str, Any]:
+    """The same with the labels of 100 of them."""
+    tables, test = _people(folder, n)
+    return {"labels": run_match(folder, *tables, "--labels", "some.csv", *test)}
+
+
+def _people(folder: Path, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for name, table in zip(("left.csv", "right.csv"), people(n), strict=True):
         table.to_csv(folder / name, index=False)
     ids = pd.DataFrame({"a": [f"a{row}" for row in range(n // 2)]})
     ids["b"] = ids["a"].str.replace("a", "b")
-    ids.iloc[:500].to_csv(folder / "some.csv", index=False)
-    ids.iloc[500:].to_csv(folder / "others.csv", index=False)
-    tables, test = ("left.csv", "right.csv"), ("--held-out", "others.csv", "--output", "people.csv")
-    return {
-        "none": run_match(folder, *tables, *test),
-        "labels": run_match(folder, *tables, "--labels", "some.csv", *test),
-    }
+    ids.iloc[:100].to_csv(folder / "some.csv", index=False)
+    ids.iloc[100:].to_csv(folder / "others.csv", index=False)
+    return ("left.csv", "right.csv"), ("--held-out", "others.csv", "--output", "people.csv")
 
 
 def forest(folder: Path) -> dict[str, Any]:
@@ -66,19 +73,24 @@ def forest(folder: Path) -> dict[str, Any]:
     return forest_scores(folder)
 
 
-JOBS = {"products": products, "restaurants": restaurants, "people": made_people, "forest": forest}
+JOBS = {
+    "products": products,
+    "restaurants": restaurants,
+    "people": made_people,
+    "labelled-people": labelled_people,
+    "forest": forest,
+}
 
 
-def run(names: list[str]) -> dict[str, Any]:
-    """Results of some jobs beside those that were kept."""
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+def run(names: list[str]) -> None:
+    """Measure some jobs, and keep the results beside those that were kept."""
     for asked in names or JOBS:
         name, _, size = asked.partition("=")
         with tempfile.TemporaryDirectory() as folder:
-            kept[asked] = JOBS[name](Path(folder), *([int(size)] if size else []))
-        print(json.dumps({asked: kept[asked]}, indent=2), flush=True)
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    return kept
+            found = JOBS[name](Path(folder), *([int(size)] if size else []))
+        print(json.dumps({asked: found}, indent=2), flush=True)
+        kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+        RESULTS.write_text(json.dumps(kept | {asked: found}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pairity.matching.pair_features import PairFeatures
 from pairity.matching.precision_recall import best_threshold
 
 #: Leaves and columns of a split that are tried; trees, and features that only whole tables tell.
-_LEAVES, _COLUMNS, _TREES = (1, 3, 8), (0.15, 0.33, 0.6), 400
+_LEAVES, _COLUMNS, _TREES = (1, 3, 8), (0.2, 0.5), 200
 FROM_TABLES = (
     "record: lead over rivals, less",
     "record: lead over rivals, more",

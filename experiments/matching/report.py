@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from experiments.tables import markdown_table
 
-#: F1 on the test pairs of Amazon-Google: Magellan and Ditto after Narayan et al., PVLDB 16(4), 2022, table 1;
-#: DeepMatcher after Mudgal et al., SIGMOD 2018.
+#: F1 on the test pairs of Amazon-Google: Magellan and Ditto after Narayan et al., PVLDB 16(4), 2022,
+#: table 1; DeepMatcher after Mudgal et al., SIGMOD 2018.
 PUBLISHED = {"Magellan, published": 49.1, "DeepMatcher, published": 69.3, "Ditto, published": 75.6}
 
 
@@ -35,20 +36,22 @@ def _products(kept: dict[str, Any]) -> list[str]:
 
 def _commands(kept: dict[str, Any]) -> list[str]:
     rows = []
-    names = {"products": "Amazon, Google", "restaurants": "restaurants", "people": "persons"}
+    names = {
+        "products": "Amazon, Google",
+        "restaurants": "restaurants",
+        "people": "persons",
+        "labelled-people": "persons",
+    }
     for job, name in names.items():
-        for key, said in (("none", "none"), ("labels", "some")):
-            if job not in kept:
-                continue
-            one = kept[job][key]
-            _, _, f1 = _scores(one["held-out pairs, by the matches"])
+        for said, one in kept.get(job, {}).items():
+            left, right = one["records"]
             rows.append(
                 [
-                    f"{name}: {one['records'][0]:,} and {one['records'][1]:,}",
-                    said,
+                    f"{name}: {left:,} and {right:,}",
+                    said if said == "none" else one["learnt from"].split(":")[0],
                     one["candidates"].split(" of ")[0],
                     _percent(one["candidates among held-out matches"]),
-                    f1,
+                    _scores(one["held-out pairs, by the matches"])[2],
                     f"{one['processor seconds']:.0f}",
                     f"{one['largest MB so far']:,}",
                 ]
@@ -62,9 +65,6 @@ def _scores(found: dict[str, Any]) -> list[str]:
 
 
 def _percent(share: str) -> str:
-    """ "0.812 (0.780 to 0.843)" in percent."""
-    numbers = [
-        float(text) for text in share.replace("(", "").replace(")", "").replace("to ", "").split()
-    ]
-    value, low, high = (f"{100 * number:.1f}" for number in numbers)
+    """A share with its interval, as in "0.812 (0.780 to 0.843)", in percent."""
+    value, low, high = (f"{100 * float(text):.1f}" for text in re.findall(r"[0-9.]+", share))
     return f"{value} ({low} to {high})"

@@ -59,7 +59,13 @@ def test_files_of_earlier_versions(name, tmp_path):
     for header in (before[0], after[0]):
         header.pop("written_by")
         for item in header["objects"]:
-            for option in ("memory", "time_limit", *_OPTIONS_OF_SOLVERS):  # the second: new since
+            for option in (
+                "memory",
+                "time_limit",
+                "decay",
+                "positive",
+                *_OPTIONS_OF_SOLVERS,
+            ):  # the second: new since
                 item.get("parameters", {}).pop(option, None)
             if item.get("name") in ("DerivedFeatures", "ObjectTransformer"):  # wide rows: new since
                 for option in ("n_symmetric", "n_antisymmetric"):

@@ -17,8 +17,10 @@ from pairity import (
     Symmetrized,
 )
 from pairity.active import suggest
+from pairity.app.report.subject import Subject
 from pairity.inspection import effects, judges, rank_objects
 from pairity.io import load, save
+from pairity.model_selection import PairKFold
 
 #: Two labels, and the one that says that the first object is ahead.
 LABELS = [(("left", "right"), "left"), ((1, 2), 1), ((2.0, 5.0), 5.0), (("a", "b"), "b")]
@@ -122,9 +124,20 @@ def test_scores_of_scikit_learn_are_not_turned():
     pairs, won = votes()
     y = np.where(won, "left", "right")
     model = PairLogistic("antisymmetric", kernel="linear", positive="left")
-    assert cross_val_score(model, pairs, y, scoring="roc_auc", cv=3).min() > 0.6
-    assert cross_val_score(model, pairs, y, scoring="neg_log_loss", cv=3).min() > -0.69
+    folds = list(PairKFold(3, new=(0, 1, 2)).split(pairs))
+    assert cross_val_score(model, pairs, y, scoring="roc_auc", cv=folds).min() > 0.6
+    assert cross_val_score(model, pairs, y, scoring="neg_log_loss", cv=folds).min() > -0.69
     assert roc_auc_score(y, model.fit(pairs, y).decision_function(pairs)) > 0.6
+
+
+def test_reports_say_it():
+    pairs, won = votes(n=120)
+    y = np.where(won, "left", "right")
+    model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, y)
+    with pytest.raises(ValueError, match="pass positive="):
+        Subject.read(model, pairs, y)
+    subject = Subject.read(model.set_params(positive="left"), pairs, y)
+    assert subject.ahead == "label left: the first object is ahead"
 
 
 @pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])

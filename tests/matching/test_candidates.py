@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 pd = pytest.importorskip("pandas", reason="pandas comes with the matching extra")
 
 from pairity.matching import Records, candidates, nearest_records  # noqa: E402
-from pairity.matching.vectors import weighted  # noqa: E402
+from pairity.matching.ngrams import weighted  # noqa: E402
 
 
 def naive_nearest(asking, answering, k, same):

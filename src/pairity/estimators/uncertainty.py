@@ -14,8 +14,7 @@ from pairity.losses.loss import Logistic, Loss, Squared
 from pairity.losses.probabilities import moderated, two_probabilities
 from pairity.runtime.validation import check_choice, check_level
 from pairity.training.model import PairModel
-from pairity.training.observed import Observations
-from pairity.training.read import TrainingData, read_pairs
+from pairity.training.read import Observations, TrainingData, read_pairs
 
 Vector = NDArray[np.float64]
 

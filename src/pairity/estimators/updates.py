@@ -10,8 +10,7 @@ from sklearn.base import is_classifier
 
 from pairity.pairs.joining import one_after_another
 from pairity.training.labels import one_per_pair
-from pairity.training.observed import Observations
-from pairity.training.read import half_life_weights, read, read_pairs, read_weights
+from pairity.training.read import Observations, half_life_weights, read, read_pairs, read_weights
 
 
 def updated(machine: Any, X: Any, y: Any, sample_weight: Any) -> Any:

@@ -8,7 +8,8 @@ whatever scaling the kernel does inside.  An effect is what one unit of a column
 of a :class:`~pairity.PairLogistic`, units of the target of a :class:`~pairity.PairRidge`.  It is read
 off the explicit features of pairs that differ in that unit alone, and so is its variance
 (:mod:`pairity.inspection.linear_part`).  Estimates are penalised: a large C (a small alpha) gives
-those of maximum likelihood.
+those of maximum likelihood.  Intervals of a logistic model without clusters are those of the posterior,
+whose mean is not its mode where there are many objects (:mod:`pairity.inspection.posterior_shape`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from sklearn.base import is_classifier
 from pairity.inspection.fitted_function import as_frame
 from pairity.inspection.linear_part import LinearPart
 from pairity.inspection.parameter_fit import minimise
+from pairity.inspection.posterior_shape import Shape, shape_of
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
@@ -171,7 +173,11 @@ def effects(
             )
         statistics = _likelihood_ratios(part, linear.features[kept])
         p_values = chi2.sf(statistics, 1)
-    reach = float(norm.ppf(0.5 + level / 2.0)) * errors
+    quantile = float(norm.ppf(0.5 + level / 2.0))
+    shape = Shape.normal(len(estimates))
+    if is_classifier(part.machine) and clusters is None:
+        decisions = part.design.times(part.parameters)
+        shape = shape_of(part, part.observed, decisions, roots)
     named = [_name(part, kind, at, names) for kind, at in probes.columns]
     codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
     return Effects(
@@ -179,8 +185,8 @@ def effects(
         tuple(kind for (kind, _), there in zip(probes.columns, kept, strict=True) if there),
         estimates,
         errors,
-        estimates - reach,
-        estimates + reach,
+        estimates + shape.offsets(errors, -quantile),
+        estimates + shape.offsets(errors, quantile),
         statistics,
         p_values,
         covariance,

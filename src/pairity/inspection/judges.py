@@ -31,7 +31,7 @@ from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity
 from pairity.solvers.primal_design import Design
-from pairity.training.observed import Observations
+from pairity.training.read import Observations
 
 #: Rounds at most, and the change of slopes and biases that ends them.
 _MOST_ROUNDS, _SETTLED = 300, 1e-4

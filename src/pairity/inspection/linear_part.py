@@ -33,9 +33,8 @@ from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.parity import Parity, halved_weight
 from pairity.pairs.same_objects import ends_of
 from pairity.solvers.primal_design import Design
-from pairity.training.observed import Observations
 from pairity.training.posterior import Parameters, Posterior
-from pairity.training.read import read
+from pairity.training.read import Observations, read
 
 #: The name that asks for clusters of rows that share an object.
 BY_OBJECT = "object"

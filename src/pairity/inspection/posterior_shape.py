@@ -24,7 +24,7 @@ by random signs with a seed (Hutchinson), as it adds a few per cent at most.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,8 +33,8 @@ from scipy.special import expit
 
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.training.kernel_posterior import at_a_time
-from pairity.training.observed import Observations
-from pairity.training.posterior import Parameters, Posterior
+from pairity.training.posterior import Parameters
+from pairity.training.read import Observations
 
 #: Influences of rows on scores up to which shapes are looked at; beyond, tails are taken as normal.
 _MOST_INFLUENCES = 100_000_000
@@ -75,7 +75,17 @@ class Shape:
         return np.asarray(self.shift + errors * self.stretch * bent)
 
 
-def shape_of(known: Posterior, observed: Observations, decisions: Vector, roots: Matrix) -> Shape:
+class _Known(Protocol):
+    """A posterior, or the linear part of a model."""
+
+    @property
+    def span(self) -> Any: ...
+
+    @property
+    def scale(self) -> float: ...
+
+
+def shape_of(known: _Known, observed: Observations, decisions: Vector, roots: Matrix) -> Shape:
     """Shape of values with these roots, shape (r, q), of a logistic machine with few features."""
     span, number = known.span, roots.shape[1]
     is_new = isinstance(span, Parameters) and len(roots) != len(span.factor)

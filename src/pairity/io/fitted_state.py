@@ -47,7 +47,7 @@ from pairity.solvers.certificate import Certificate
 from pairity.solvers.low_rank.function import LowRankModel
 from pairity.solvers.switching import Switch
 from pairity.training.model import PairModel
-from pairity.training.observed import Observations
+from pairity.training.read import Observations
 
 #: Arrays with their number of dimensions, or any number of them.
 Floats: TypeAlias = NDArray[np.floating[Any]]

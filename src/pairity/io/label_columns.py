@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.pairs.from_tables import as_objects, text_of
+from pairity.training.labels import speak_for_themselves
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def _with_unlabelled(
 def _refuse_unordered(values: NDArray[Any], column: Any) -> None:
     """Refuse two numbers of which neither is above 0 while the other is not: 1 and 2, say."""
     low, high = values.min(), values.max()
-    if low < high and not low <= 0 < high:
+    if low < high and not speak_for_themselves(np.array([low, high])):
         raise ValueError(
             f"got the labels {text_of(low)} and {text_of(high)} in column {column.name!r}; expected to"
             ' know which of them says "the first is ahead": pass --positive LABEL.'

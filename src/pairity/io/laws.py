@@ -42,7 +42,7 @@ from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.solvers.low_rank.design import Layout
 from pairity.solvers.low_rank.function import LowRankModel
 from pairity.training.model import PairModel
-from pairity.training.observed import Observations
+from pairity.training.read import Observations
 
 #: Support pairs whose kernel values are looked at.
 _SAMPLE = 1000

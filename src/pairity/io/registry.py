@@ -48,7 +48,7 @@ _HOMES = {
         "pairity.solvers.low_rank.function": "LowRankModel",
         "pairity.solvers.switching": "Switch",
         "pairity.training.model": "PairModel",
-        "pairity.training.observed": "Observations",
+        "pairity.training.read": "Observations",
         "pairity.io.label_columns": "LabelNames",
         "pairity.io.recipe": "Columns Filling Recipe",
         "pairity.io.store": "ModelMetadata",

@@ -81,8 +81,8 @@ class Drift(Kernel):
     >>> games = Pairs([[0.0], [1.0]], first=[0, 0, 0], second=[1, 1, 1], time=[0.0, 1.0, 10.0])
     >>> model = PairLogistic("antisymmetric", kernel=Identity() * Drift(5.0))
     >>> model = model.fit(games, [1, 1, -1])
-    >>> model.predict_proba(games[:1].at([2.0]))[0, 1].round(2)
-    0.61
+    >>> float(model.predict_proba(games[:1].at([2.0]))[0, 1].round(2))
+    0.67
     """
 
     lengthscale: float

@@ -16,13 +16,12 @@ import scipy.sparse as sp
 
 from pairity.matching._nearest_loops import largest_products
 from pairity.matching.records import Records
-from pairity.matching.vectors import record_counts, weighted
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.parity import unordered_keys
 from pairity.runtime.resources import run_in_ranges
 
 #: Products of weights per record, on average, at most; rows that one thread works on at a time.
-_PRODUCTS, _ROWS_AT_A_TIME = 20_000, 2000
+_PRODUCTS, _ROWS_AT_A_TIME = 8000, 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Candidates:
 def nearest_records(records: Records, k: int) -> Candidates:
     """Candidates among the records of one table, or between two."""
     left, right = records.sides()
-    vectors = weighted(record_counts(records))
+    vectors = records.vectors
     chosen = [_neighbours(vectors, left, right, k)]
     if records.linking:
         chosen.append(_neighbours(vectors, right, left, k))

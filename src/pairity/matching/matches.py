@@ -90,11 +90,12 @@ class Matches:
 
         "pairs" are decisions about the pairs as listed; "matches" what the whole job answers: a pair
         that is no candidate, or that the constraint leaves out, is no match.  Labels without ``y``
-        list all matches that there are, besides those of records that were trained on.
+        list all matches that there are, besides those of records with a match that was trained on.
         """
         new = np.ones(len(self.records), dtype=np.bool_)
         if self.labelled is not None:
-            new[self.labelled.first] = new[self.labelled.second] = False
+            trained = self.labelled.matches
+            new[self.labelled.first[trained]] = new[self.labelled.second[trained]] = False
         known = Labelled.read(labels, self.records)
         known = known.with_others(self.candidates, len(self.records), new)
         said = self.decide(known.first, known.second) > self.threshold

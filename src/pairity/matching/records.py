@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pairity.exceptions import DataError
+from pairity.matching.ngrams import PLACES, counts, weighted
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.column_kinds import (
     Kind,
@@ -45,6 +48,22 @@ class Column:
             unread = np.isnan(numbers[0])
             texts = np.where(unread, "", texts)
         return cls(name, kind, texts, numbers)
+
+    @cached_property
+    def letters(self) -> sp.csr_array:
+        """Counts of the n-grams of letters, shape (m, places)."""
+        return counts(self.texts, "char_wb")
+
+    def in_records(self) -> sp.csr_array | None:
+        """What the column adds to the n-grams of whole records; codes count as a whole too."""
+        if self.kind in (Kind.TEXT, Kind.NAME):
+            return self.letters
+        if self.kind in (Kind.NUMBER, Kind.GEO):  # close numbers share no n-grams
+            return None
+        marked = [f"{self.name}{text}" if text else "" for text in self.texts.tolist()]
+        return sp.csr_array(
+            counts(np.array([*marked, ""], dtype=object)[:-1], "word") + self.letters
+        )
 
     @property
     def missing(self) -> Any:
@@ -83,6 +102,12 @@ class Records:
     def kinds(self) -> dict[str, str]:
         """What each compared column holds."""
         return {column.name: column.kind.value for column in self.columns}
+
+    @cached_property
+    def vectors(self) -> sp.csr_array:
+        """N-gram vectors of whole records, unit rows."""
+        parts = [part for part in (c.in_records() for c in self.columns) if part is not None]
+        return weighted(sum(parts, sp.csr_array((len(self), PLACES))))
 
     def sides(self) -> tuple[Places, Places]:
         """Rows of the first and of the second table; of one table all rows twice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from pairity.matching.vectors import counts, rarity
+from pairity.matching.ngrams import counts, rarity
 from pairity.pairs.arrays import Places, Vector, batches
 from pairity.pairs.column_kinds import Texts
 

@@ -26,10 +26,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from pairity.matching.ngrams import cosines, counts, weighted
 from pairity.matching.records import Column, Records
 from pairity.matching.shared_words import Words, found_in, numbers_in
-from pairity.matching.vectors import cosines, counts, record_counts, weighted
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.column_kinds import Kind, Texts
 from pairity.runtime.resources import get_thread_count
@@ -147,8 +148,8 @@ def _equal(texts: Texts) -> Compare:
     return lambda a, b: (texts[a] == texts[b]).astype(np.float64)
 
 
-def _cosine(texts: Texts, analyzer: str) -> Compare:
-    vectors = weighted(counts(texts, analyzer))
+def _cosine(table: sp.csr_array) -> Compare:
+    vectors = weighted(table)
     return lambda a, b: cosines(vectors, a, b)
 
 
@@ -156,14 +157,14 @@ def _name(column: Column) -> Iterator[Part]:
     rapidfuzz, texts = _rapidfuzz(), column.texts
     yield "Jaro-Winkler", _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
     yield "sorted words", _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
-    yield "letters", _cosine(texts, "char_wb")
+    yield "letters", _cosine(column.letters)
     yield "equal", _equal(texts)
 
 
 def _text(column: Column) -> Iterator[Part]:
     rapidfuzz, texts = _rapidfuzz(), column.texts
-    yield "letters", _cosine(texts, "char_wb")
-    yield "words", _cosine(texts, "word")
+    yield "letters", _cosine(column.letters)
+    yield "words", _cosine(counts(texts, "word"))
     yield "sorted words", _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
     yield "common words", _scored(texts, rapidfuzz.fuzz.token_set_ratio, 100.0)
     words = Words(texts)
@@ -248,7 +249,7 @@ _SIMILARITIES: dict[Kind, Callable[[Column], Iterator[Part]]] = {
 
 def _whole_records(records: Records) -> Iterator[Part]:
     """Letters of all columns together, and names of one record in the texts of the other."""
-    vectors = weighted(record_counts(records))
+    vectors = records.vectors
     yield "record: letters", lambda a, b: cosines(vectors, a, b)
     texts = [column for column in records.columns if column.kind is Kind.TEXT]
     for column in records.columns:

@@ -42,7 +42,7 @@ _FEW_PAIRS = 5000
 #: Share of the memory for it, and megabytes that a fold works with at least.
 _RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
 #: Share of what is left for the fits of folds: two at a time leave gaps between their arrays.
-_SHARE_OF_FOLDS = 0.9
+_SHARE_OF_FOLDS = 0.75
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pairity.operators.modes import leading_modes
 from pairity.operators.operator import KernelOperator
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.runtime.resources import Budget, run_in_ranges
@@ -53,6 +52,8 @@ class FeatureTable:
         """At most so many features of an operator's kernel, whose diagonal may be known already."""
         table = operator.principal_features(n_features)
         if table is None:
+            from pairity.operators.modes import leading_modes  # few kernels need them
+
             table = leading_modes(operator, n_features, budget).table()
         carried = np.einsum("np,np->n", table, table)
         diagonal = operator.diagonal() if diagonal is None else diagonal

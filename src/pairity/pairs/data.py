@@ -21,8 +21,10 @@ from pairity.runtime.validation import (
     as_group_features,
     as_object_indices,
     as_times,
-    check_choice,
     refuse_large_features,
+    refuse_one_sided,
+    refuse_other_ids,
+    refuse_other_length,
 )
 
 #: What there is one row of for each pair; times are there if they were given.
@@ -88,26 +90,14 @@ class Pairs:
         self.objects = as_feature_table(objects, "objects")
         self.first = as_object_indices(first, "first", self.n_objects)
         self.second = as_object_indices(second, "second", self.n_objects)
-        if len(self.first) != len(self.second):
-            raise ValueError(
-                f"got {len(self.first)} entries in first and {len(self.second)} in second; expected"
-                " the same number, one per pair: pass index arrays of equal length."
-            )
+        refuse_other_length(self.first, self.second)
         self.symmetric = as_group_features(symmetric, "symmetric", len(self.first))
         self.antisymmetric = as_group_features(antisymmetric, "antisymmetric", len(self.first))
         self.time = None if time is None else as_times(time, "time", len(self.first))
         self.ids, self._codes = None if ids is None else np.asarray(ids), None
-        if self.ids is not None and len(self.ids) != self.n_objects:
-            raise ValueError(
-                f"got {len(self.ids)} ids for {self.n_objects} objects; expected one id per object."
-            )
-        offending = (self.first == self.second) & np.any(self.antisymmetric != 0.0, axis=1)
-        if offending.any():
-            raise ValueError(
-                f"pair {int(np.argmax(offending))} is an object with itself but has a nonzero"
-                " antisymmetric feature; a feature that flips sign under a swap must be 0 there:"
-                " set it to 0 or drop the pair."
-            )
+        if self.ids is not None:
+            refuse_other_ids(len(self.ids), self.n_objects)
+        refuse_one_sided(self.first == self.second, self.antisymmetric)
 
     @classmethod
     def _trusted(cls, *parts: Any) -> Pairs:
@@ -191,9 +181,8 @@ class Pairs:
 
     def __repr__(self) -> str:
         return (
-            f"Pairs({len(self)} pairs of {self.n_objects} objects; features:"
-            f" {self.n_object_features} object, {self.n_symmetric} symmetric,"
-            f" {self.n_antisymmetric} antisymmetric)"
+            f"Pairs({len(self)} pairs of {self.n_objects} objects; features: {self.n_object_features}"
+            f" object, {self.n_symmetric} symmetric, {self.n_antisymmetric} antisymmetric)"
         )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
@@ -305,34 +294,19 @@ class Pairs:
         symmetric, antisymmetric : sequence of str
             Columns of ``frame`` with group features of the two kinds.
         ids : {"features", "names"}
-            What ids are where there is no table of objects: a feature each, so that only pairs of
-            known objects can be asked about; or names and nothing else, so that a model goes by the
-            group features and can be asked about any pair.
+            What ids are without a table of objects: a feature each (only known objects can be asked
+            about), or names, so that a model goes by the group features alone, of any pair.
         encoding, symmetric_encoding : TableEncoding, optional
             How columns of ``objects``, and symmetric columns of ``frame``, of any type become
             numbers, learnt from training tables: :meth:`pairity.pairs.TableEncoding.learn`.
         time : str, optional
             Column of ``frame`` that says when each pair was observed: numbers or dates.
         """
-        from pairity.pairs import from_tables as tables
-        from pairity.pairs.table_kinds import as_pandas
+        from pairity.pairs.from_tables import read_frame
 
-        check_choice(ids, "ids", ("features", "names"))
-        frame = as_pandas(frame, "pairs")
-        group = [
-            tables.feature_block(frame, list(symmetric), symmetric_encoding),
-            tables.feature_block(frame, list(antisymmetric)),
-        ]
-        if objects is None:
-            table, names, places = tables.named_objects(
-                frame, first, second, as_features=ids == "features"
-            )
-        else:
-            objects = as_pandas(objects, "objects")
-            table, names = tables.object_table(objects, id, features, encoding)
-            places = [tables.locate_ids(frame, column, names) for column in (first, second)]
-        when = None if time is None else tables.times_in(frame, time)
-        return cls(table, places[0], places[1], group[0], group[1], ids=names, time=when)
+        group = symmetric, symmetric_encoding, antisymmetric
+        of_objects = objects, id, features, encoding
+        return cls(**read_frame(frame, (first, second), *of_objects, *group, ids, time))
 
     @classmethod
     def from_graph(
@@ -371,9 +345,9 @@ class Pairs:
             What becomes of a->b and b->a together: one pair, their labels being the same
             statement (or refused), or two observations.
         """
-        group = symmetric, antisymmetric
         from pairity.pairs.from_graphs import read_graph
 
+        group = symmetric, antisymmetric
         parts, labels = read_graph(graph, features, *group, label, symmetry, reciprocal)
         pairs = cls(**parts)
         return pairs if label is None else (pairs, labels)
@@ -409,9 +383,8 @@ class Pairs:
     def compact(self) -> Pairs:
         """The same pairs over a table of the distinct objects in use, ordered by content.
 
-        Objects are the same where features are, and ids if there are any.  The table of ``pairs``
-        and that of ``pairs.swap()`` are the same, whatever order the objects came in:
-        evaluations on it are bit-for-bit repeatable under a swap.
+        Objects are the same where features are, and ids if there are any.  The table is that of
+        ``pairs.swap()`` too: evaluations on it are bit-for-bit repeatable under a swap.
         """
         pairs = self.without_unused_objects()
         if pairs._in_order:

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
-from pairity.runtime.validation import as_feature_table, as_times, refuse_lossy
+from pairity.pairs.table_kinds import as_pandas
+from pairity.runtime.validation import as_feature_table, as_times, check_choice, refuse_lossy
 
 
 def split_rows(
@@ -191,16 +192,18 @@ def locate(
     return np.array([rows[identity] for identity in listed], dtype=np.intp)
 
 
+#: What to do with features of objects that have no names.
+_ARRAYS_OF_OBJECTS = (
+    ", one row per object: features in an array or a sparse matrix go into Pairs(objects, first, second,"
+    " ids=...) with row numbers, or into pandas.DataFrame.sparse.from_spmatrix(objects, ids)"
+)
+
+
 def object_table(
     objects: Any, id_column: str | None, features: Sequence[str] | None, encoding: Any = None
 ) -> tuple[Matrix, NDArray[Any]]:
     """Features and ids of an object table; ids are unique and present."""
-    if not hasattr(objects, "columns"):
-        raise DataError(
-            f"got objects of type {type(objects).__name__}; expected a table with named columns, one row"
-            " per object: features in an array or a sparse matrix go into Pairs(objects, first, second,"
-            " ids=...) with row numbers, or into pandas.DataFrame.sparse.from_spmatrix(objects, ids)."
-        )
+    objects = as_pandas(objects, "objects", _ARRAYS_OF_OBJECTS)
     ids = as_objects(
         (objects.index if id_column is None else column_of(objects, id_column)).tolist()
     )
@@ -270,3 +273,32 @@ def text_of(value: Any) -> str:
     if hasattr(value, "isoformat"):
         return str(value.isoformat())
     return str(value)
+
+
+def read_frame(
+    frame: Any,
+    ends: tuple[str, str],
+    objects: Any,
+    id_column: str | None,
+    features: Sequence[str] | None,
+    encoding: Any,
+    symmetric: Sequence[str],
+    symmetric_encoding: Any,
+    antisymmetric: Sequence[str],
+    ids: str,
+    time: str | None,
+) -> dict[str, Any]:
+    """The parts of :class:`Pairs` from tables, as :meth:`Pairs.from_frame` names them."""
+    check_choice(ids, "ids", ("features", "names"))
+    frame = as_pandas(frame, "pairs")
+    parts: dict[str, Any] = {
+        "symmetric": feature_block(frame, list(symmetric), symmetric_encoding),
+        "antisymmetric": feature_block(frame, list(antisymmetric)),
+        "time": None if time is None else times_in(frame, time),
+    }
+    if objects is None:
+        table, names, places = named_objects(frame, *ends, as_features=ids == "features")
+    else:
+        table, names = object_table(objects, id_column, features, encoding)
+        places = [locate_ids(frame, column, names) for column in ends]
+    return {"objects": table, "first": places[0], "second": places[1], "ids": names, **parts}

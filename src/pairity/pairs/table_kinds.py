@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pairity.exceptions import DataError
 
-def as_pandas(table: Any, name: str = "a table") -> Any:
+
+def as_pandas(table: Any, name: str = "a table", advice: str = "") -> Any:
     """A pandas table as it is, another one converted; a mapping of columns becomes one."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return table
@@ -20,7 +22,7 @@ def as_pandas(table: Any, name: str = "a table") -> Any:
         return pa.table(table).to_pandas()
     if isinstance(table, Mapping):
         return pd.DataFrame(table)
-    raise ValueError(
-        f"got {type(table).__name__} as {name}; expected a table of pandas, polars or Arrow, or a"
-        " mapping of columns."
+    raise DataError(
+        f"got {name} of type {type(table).__name__}; expected a table with named columns, of pandas,"
+        f" polars or Arrow, or a mapping of columns{advice}."
     )

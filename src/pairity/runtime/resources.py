@@ -58,9 +58,8 @@ def give_back() -> None:
     The C library of Linux keeps arrays of less than 32 MB for itself when they are freed, in pieces
     that a larger array does not fit into: as much again as the limit.
     """
-    trim = _in_c_library("malloc_trim")
-    if trim is not None:
-        trim(ctypes.c_size_t(0))
+    if _malloc_trim is not None:
+        _malloc_trim(ctypes.c_size_t(0))
 
 
 def _give_back_large_arrays(limit: float) -> None:
@@ -69,9 +68,9 @@ def _give_back_large_arrays(limit: float) -> None:
     Their pages are then fetched from the system each time, which takes a few per cent of a fit.
     Under a large limit what the C library keeps does not count.
     """
-    size, set_option = int(1e6 * _MAPPED_SHARE * limit), _in_c_library("mallopt")
-    if set_option is not None and size < _MOST_KEPT:
-        set_option(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(max(size, _LEAST_MAPPED)))
+    size = int(1e6 * _MAPPED_SHARE * min(limit, 1e6))
+    if _mallopt is not None and size < _MOST_KEPT:
+        _mallopt(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(max(size, _LEAST_MAPPED)))
 
 
 #: Share of a limit; bytes of an array that the C library of Linux keeps at most by itself, and that
@@ -79,13 +78,15 @@ def _give_back_large_arrays(limit: float) -> None:
 _MAPPED_SHARE, _MOST_KEPT, _LEAST_MAPPED, _M_MMAP_THRESHOLD = 1 / 32, 2**25, 1_000_000, -3
 
 
-@cache
 def _in_c_library(name: str) -> Callable[..., object] | None:
     """A function of the C library, where it has it."""
     try:
         return getattr(ctypes.CDLL(None), name)
     except (OSError, AttributeError, TypeError):  # another C library
         return None
+
+
+_malloc_trim, _mallopt = map(_in_c_library, ("malloc_trim", "mallopt"))
 
 
 def megabytes_of(*shape: float, copies: float = 1.0, itemsize: int = 8) -> float:

@@ -297,3 +297,29 @@ def as_symmetric_matrix(values: Any, name: str) -> NDArray[np.float64]:
             " matrix: use (M + M.T) / 2 if that is what you mean."
         )
     return matrix
+
+
+def refuse_other_length(first: NDArray[Any], second: NDArray[Any]) -> None:
+    """Refuse ends of pairs that are not as many."""
+    if len(first) != len(second):
+        raise ValueError(
+            f"got {len(first)} entries in first and {len(second)} in second; expected"
+            " the same number, one per pair: pass index arrays of equal length."
+        )
+
+
+def refuse_one_sided(with_itself: NDArray[np.bool_], antisymmetric: NDArray[Any]) -> None:
+    """Refuse antisymmetric features other than 0 of an object with itself."""
+    offending = with_itself & np.any(antisymmetric != 0.0, axis=1)
+    if offending.any():
+        raise ValueError(
+            f"pair {int(np.argmax(offending))} is an object with itself but has a nonzero"
+            " antisymmetric feature; a feature that flips sign under a swap must be 0 there:"
+            " set it to 0 or drop the pair."
+        )
+
+
+def refuse_other_ids(n_ids: int, n_objects: int) -> None:
+    """Refuse ids that are not as many as the objects."""
+    if n_ids != n_objects:
+        raise ValueError(f"got {n_ids} ids for {n_objects} objects; expected one id per object.")

@@ -55,7 +55,7 @@ from pairity.training.kernel_posterior import (
     effective_number,
     lower_factor,
 )
-from pairity.training.observed import Observations
+from pairity.training.read import Observations
 
 #: Explicit features up to which their second derivatives are factored.
 _MOST_FEATURES = 4000

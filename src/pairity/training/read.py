@@ -52,6 +52,24 @@ class TrainingData:
         return len(self.pairs)
 
 
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """What a model was fitted to, kept for what is said about its fit later: the rows of J, in order.
+
+    ``weights`` are sample weights, class weights included; ``strength`` is C, or ``1 / alpha``.
+    """
+
+    pairs: Pairs
+    targets: Vector  # numbers, or signs of labels
+    weights: Vector
+    strength: float
+    rows: NDArray[np.intp]  # which of the rows given
+    n_rows: int  # number of rows given
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
 def read(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingData:
     """Training data of an estimator: pairs or wide rows, labels or numbers, weights.
 

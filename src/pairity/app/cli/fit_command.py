@@ -82,6 +82,11 @@ def _refuse_contradictions(settings: Settings) -> None:
         " logistic.": regression and (drawn or settings.positive is not None),
         f"got --draw with --symmetry {symmetry}; expected antisymmetric: a draw is between win and"
         " loss.": drawn and symmetry != "antisymmetric",
+        "got --decay without --time; expected both: pairs fade with their age.": settings.decay
+        is not None
+        and settings.time is None,
+        "got --decay with --tune; expected one of them: searches weigh all pairs alike.": settings.tune
+        and settings.decay is not None,
         f"got --manifold or --neighbors for --learner {learner}; expected laplacian.": (
             settings.manifold is not None or settings.neighbors is not None
         )
@@ -91,11 +96,6 @@ def _refuse_contradictions(settings: Settings) -> None:
         and (settings.report is not None or settings.probabilities or drawn),
         "got --tune with --neighbour-means; expected --C (or --alpha) and --kernel.": settings.tune
         and settings.neighbour_means is not None,
-        "got --decay without --time; expected both: pairs fade with their age.": settings.decay
-        is not None
-        and settings.time is None,
-        "got --decay with --tune; expected one of them: searches weigh all pairs alike.": settings.tune
-        and settings.decay is not None,
         f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
         and learner not in _TUNED,
     }
@@ -138,8 +138,8 @@ def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
     if settings.kernel is not None:
         kernel = parse_kernel(settings.kernel, pairs)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
-    given |= {"manifold": settings.manifold, "n_neighbors": settings.neighbors}
     given["decay"] = settings.decay
+    given |= {"manifold": settings.manifold, "n_neighbors": settings.neighbors}
     options = {name: value for name, value in given.items() if value is not None}
     options |= _splits(settings) if settings.tune else {}
     name = _ESTIMATORS[settings.learner] + ("CV" if settings.tune else "")

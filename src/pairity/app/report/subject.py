@@ -92,6 +92,7 @@ class Subject:
             )
         if not len(pairs):
             raise ValueError("got 0 pairs; expected those that the model was fitted to.")
+        direction(model, parity_of(machine))  # refused here where labels do not say who is ahead
         return cls(
             model=model,
             learner=learner_of(model),

@@ -1,4 +1,4 @@
-"""N-gram vectors of columns and of whole records: unit rows, weighted by how rare an n-gram is.
+"""N-gram vectors of texts: unit rows, weighted by how rare an n-gram is.
 
 N-grams are hashed (scikit-learn's ``HashingVectorizer``), so that columns share one space and nothing
 is kept from table to table; an n-gram in ``d`` of ``m`` records weighs ``log((1 + m) / (1 + d)) + 1``.
@@ -11,12 +11,11 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
-from pairity.matching.records import Column, Records
 from pairity.pairs.arrays import Places, Vector, batches
-from pairity.pairs.column_kinds import Kind, Texts
+from pairity.pairs.column_kinds import Texts
 
 #: Places that n-grams are hashed to.
-_PLACES = 2**20
+PLACES = 2**20
 #: Pairs whose products are made at a time.
 _PAIRS_AT_A_TIME = 200_000
 
@@ -27,7 +26,7 @@ def counts(texts: Texts, analyzer: str, length: int = 3) -> sp.csr_array:
     ngrams = {"ngram_range": (length, length)} if analyzer == "char_wb" else {}
     vectorizer = HashingVectorizer(
         analyzer=analyzer,
-        n_features=_PLACES,
+        n_features=PLACES,
         alternate_sign=False,
         norm=None,
         token_pattern=r"(?u)\b\w+\b",
@@ -47,21 +46,6 @@ def weighted(table: sp.csr_array) -> sp.csr_array:
     rows = sp.csr_array(table)
     data = np.sqrt(rows.data) * rarity(rows)[rows.indices]
     return sp.csr_array(normalize(sp.csr_array((data, rows.indices, rows.indptr), rows.shape)))
-
-
-def record_counts(records: Records) -> sp.csr_array:
-    """Counts of the n-grams of whole records; codes and dates count in their own column alone."""
-    return sum(map(_own_counts, records.columns[1:]), _own_counts(records.columns[0]))
-
-
-def _own_counts(column: Column) -> sp.csr_array:
-    if column.kind in (Kind.TEXT, Kind.NAME):
-        return counts(column.texts, "char_wb")
-    if column.kind in (Kind.NUMBER, Kind.GEO):  # close numbers share no n-grams
-        return sp.csr_array((len(column.texts), _PLACES))
-    marked = [f"{column.name}{text}" if text else "" for text in column.texts.tolist()]
-    whole = counts(np.array(marked, dtype=object), "word")
-    return sp.csr_array(whole + counts(column.texts, "char_wb"))
 
 
 def cosines(vectors: sp.csr_array, first: Places, second: Places) -> Vector:
