@@ -140,7 +140,11 @@ def test_single_precision_is_widened_some_rows_at_a_time():
     assert peak_of(lambda: rounded.product(vector)) < 0.3 * rounded.megabytes
 
 
-@pytest.mark.parametrize("kernel", [SUM + Linear(), MetricLearning(Gaussian(1.1))], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [SUM + Product(Gaussian(0.9)) * Linear(), MetricLearning(Gaussian(1.1) + Linear())],
+    ids=str,
+)
 def test_blocks_are_those_of_all_objects(kernel, monkeypatch):
     monkeypatch.setattr("pairity.operators.blockwise._FEWEST", 4)
     pairs = cases.distinct_pairs(3, n=23, m=30)

@@ -293,6 +293,7 @@ def test_an_object_with_itself_in_antisymmetric_training():
 # scikit-learn around it -------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::pairity.exceptions.LeakageWarning")  # rows at random
 @pytest.mark.parametrize("symmetry", BOTH)
 def test_log_loss_chooses_C(symmetry):
     pairs, y = data()

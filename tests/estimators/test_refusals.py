@@ -328,7 +328,7 @@ def test_kernel_parameters_set_later_are_checked_again():
         {"C": 0.0},
         {"C": -1.0},
         {"C": "1"},
-        {"C": np.inf},
+        {"C": np.nan},
         {"tol": 0.0},
         {"max_iter": 0},
         {"max_iter": -2},

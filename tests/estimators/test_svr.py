@@ -343,6 +343,7 @@ def test_is_a_regressor():
     assert not hasattr(PairSVR("symmetric"), "decision_function")
 
 
+@pytest.mark.filterwarnings("ignore::pairity.exceptions.LeakageWarning")  # rows at random
 @pytest.mark.parametrize("symmetry", BOTH)
 def test_search_over_parameters(symmetry):
     pairs, y = data()
@@ -359,6 +360,7 @@ def test_search_over_parameters(symmetry):
     assert search.predict(new_pairs()).shape == (15,)
 
 
+@pytest.mark.filterwarnings("ignore::pairity.exceptions.LeakageWarning")  # rows at random
 def test_cross_validation():
     pairs, y = margins()
     scores = cross_val_score(
@@ -368,6 +370,7 @@ def test_cross_validation():
     assert scores.min() > 0.99
 
 
+@pytest.mark.filterwarnings("ignore::pairity.exceptions.SwapLawWarning")  # halves scaled apart
 def test_pipelines():
     pairs, y = data(widths=(2, 0, 0))
     scaled = make_pipeline(StandardScaler(), PairSVR("symmetric", kernel=Gaussian(1.0)))

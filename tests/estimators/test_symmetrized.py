@@ -303,6 +303,7 @@ def checks():
                 yield pytest.param(one, check, reason, id=label)
 
 
+@pytest.mark.filterwarnings("ignore::pairity.exceptions.SwapLawWarning")  # scaled by the checks
 @pytest.mark.filterwarnings("ignore::pairity.exceptions.DoubledRowsWarning")
 @pytest.mark.parametrize(("estimator", "check", "reason"), list(checks()))
 def test_check(estimator, check, reason):
