@@ -102,7 +102,7 @@ def trajectories(
     check_level(level)
     known = training_objects(model)
     names = np.arange(known.n_objects) if known.ids is None else known.ids
-    rows = locate(objects, names, "objects that the model was not trained with")
+    rows = locate(objects, names, "that the model was not trained with")
     if len(rows) < 2:
         raise ValueError(f"got {len(rows)} object(s); expected at least two to compare.")
     moments = as_times(np.atleast_1d(np.asarray(times)), "times", np.size(times))

@@ -102,7 +102,11 @@ def _ends(columns: list[Any], records: Records) -> tuple[Places, Places]:
     sides = records.sides()
     first, second = (
         side[
-            locate(map(text_of, column), records.ids[side], f"id(s) in the {name} column of labels")
+            locate(
+                map(text_of, column),
+                records.ids[side],
+                f"in the {name} column of labels that no record has",
+            )
         ]
         for side, column, name in zip(sides, columns[:2], ("first", "second"), strict=True)
     )
