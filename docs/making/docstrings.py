@@ -78,6 +78,8 @@ MODULES = (
     "estimators",
     "model_selection",
     "inspection",
+    "active",
+    "matching",
     "app.report",
     "distributed",
     "io",

@@ -122,7 +122,9 @@ def test_tables_of_other_libraries(encoding):
     assert (arrow.to_rows() == expected.to_rows()).all()
     mapping = make_pairs(encoding, WINES.to_dict("list"), games.to_dict("list"))
     assert (mapping.to_rows() == expected.to_rows()).all()
-    with pytest.raises(ValueError, match="got list as pairs; expected a table of pandas, polars"):
+    with pytest.raises(
+        ValueError, match="got pairs of type list; expected a table with named columns"
+    ):
         make_pairs(encoding, games=[1, 2])
 
 
