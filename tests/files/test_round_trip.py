@@ -398,7 +398,9 @@ def test_every_kernel_class_is_registered():
     unknown = [cls for cls in public if name_of(cls) is None]
     missing = [cls.__name__ for cls in unknown if not cls.__subclasses__()]  # no bases of others
     # a part of a kernel is made by operators, if their modules are loaded, and is no model's kernel
-    assert set(missing) - {"PartOfKernel"} == {"Callable"}, "add a line to pairity/files/registry.py"
+    assert set(missing) - {"PartOfKernel"} == {"Callable"}, (
+        "add a line to pairity/files/registry.py"
+    )
     assert len(public) > 15
 
 
