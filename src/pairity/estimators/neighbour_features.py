@@ -65,12 +65,11 @@ class NeighbourMeans(PairTransformer):
         row[theirs] = pairs.n_objects + np.arange(graph.n_objects)
         seen = ours >= 0
         row[ours[seen]] = np.flatnonzero(seen)
-        both = Pairs(table, row[theirs[graph.first]], row[theirs[graph.second]])
-        edges = Pairs(table, both.first, both.second, graph.symmetric, graph.antisymmetric)
+        ends = row[theirs[graph.first]], row[theirs[graph.second]]
+        edges = Pairs(table, *ends, graph.symmetric, graph.antisymmetric)
         asked = Pairs(table, *_one_row_each(pairs, row, ours), pairs.symmetric, pairs.antisymmetric)
         described = with_neighbour_means(asked, edges, hops=int(self.hops))
-        group = described.symmetric, described.antisymmetric
-        return Pairs(pairs.objects, pairs.first, pairs.second, *group, ids=pairs.ids)
+        return pairs.with_features(pairs.objects, described.symmetric, described.antisymmetric)
 
     def _names_out(self, names: PairNames) -> PairNames:
         around = [f"{name} around" for name in names.wide()]

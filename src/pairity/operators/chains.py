@@ -139,8 +139,7 @@ class Chains:
     @property
     def megabytes(self) -> float:
         """What the states take."""
-        tables = (self.states.decay, self.states.coupling, self.states.into, self.states.out)
-        return (sum(table.nbytes for table in tables) + 7 * self.times.nbytes) / 1e6
+        return (sum(table.nbytes for table in self._tables) + 7 * self.times.nbytes) / 1e6
 
     @property
     def prior(self) -> Vector:

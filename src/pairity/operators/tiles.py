@@ -297,7 +297,7 @@ def terms_of(kernel: Kernel, left: Pairs, right: Pairs) -> list[_Term] | None:
 def _inner_product(terms: dict[Monomial, float], left: Pairs, right: Pairs) -> _InnerProduct | None:
     """Monomials by their explicit features; None where these are sparse or many, or none."""
     form = form_of(terms)
-    one = tables_of(form, (left[:1],)) if form else None
+    one = tables_of(form, (left[:1].without_unused_objects(),)) if form else None
     if not one or any(one[0].is_unknown(block) for block in form):
         return None
     features = ExplicitFeatures(form, one[0])

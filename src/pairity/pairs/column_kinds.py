@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from enum import Enum
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,7 @@ def plain_text(value: Any) -> str:
 
 def plain_texts(values: Iterable[Any]) -> Texts:
     """Values as :func:`plain_text`, each distinct one read once."""
-    known: dict[Any, str] = {}
-    listed = [
-        known[value] if value in known else known.setdefault(value, plain_text(value))
-        for value in values
-    ]
+    listed = list(map(cache(plain_text), values))
     return np.fromiter(listed, dtype=object, count=len(listed))
 
 
@@ -117,12 +114,7 @@ def _place_in(text: str) -> tuple[float, float]:
 
 def readings(texts: Texts, read: Callable[[str], float]) -> NDArray[np.float64]:
     """What each text is read as, NaN where it is nothing of the kind."""
-    known: dict[str, float] = {}
-    listed = (
-        known[text] if text in known else known.setdefault(text, read(text))
-        for text in texts.tolist()
-    )
-    return np.fromiter(listed, dtype=np.float64, count=len(texts))
+    return np.fromiter(map(cache(read), texts.tolist()), dtype=np.float64, count=len(texts))
 
 
 def kind_of_column(texts: Texts) -> Kind | None:

@@ -34,7 +34,7 @@ from pairity.pairs.column_kinds import (
     plain_texts,
     readings,
 )
-from pairity.pairs.from_tables import column_of
+from pairity.pairs.from_tables import as_objects, column_of
 from pairity.pairs.table_kinds import as_pandas
 
 _KINDS = ("number", "date", "category", "text")
@@ -219,8 +219,7 @@ def _values(texts: Texts, kind: str) -> Vector:
     """Numbers, or years; NaN for texts."""
     if kind == "number":
         truths = {"true": "1", "false": "0"}
-        plain = np.array([truths.get(text, text) for text in texts.tolist()] + [""], dtype=object)
-        return readings(plain[:-1], number_in)
+        return readings(as_objects(truths.get(text, text) for text in texts.tolist()), number_in)
     if kind == "date":
         return (readings(texts, day_in) - _DAYS_TO_1970) / _DAYS_OF_A_YEAR + 1970.0
     return np.full(len(texts), np.nan)
@@ -237,7 +236,7 @@ def _refuse_unread(name: str, kind: str, texts: Texts, values: Vector) -> None:
 
 
 def _indicators(texts: Texts, levels: tuple[str, ...]) -> Matrix:
-    return (texts[:, np.newaxis] == np.array([*levels, ""], dtype=object)[:-1]).astype(np.float64)
+    return (texts[:, np.newaxis] == as_objects(levels)).astype(np.float64)
 
 
 def _vocabulary(texts: Texts) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -45,8 +45,8 @@ class Chained:
         return operator, others / (1.0 + precision * others)
 
     @cached_property
-    def _features(self) -> tuple[Matrix, Any] | None:
-        """Rows of what knows no time, and the factor of their precision."""
+    def _factor(self) -> Any:
+        """The factor of the precision of what knows no time; None without any."""
         operator = chain_operator(self.kernel, self.pairs)
         assert operator is not None
         if operator.rest is None or operator.rest.features is None:
@@ -54,7 +54,7 @@ class Chained:
         rows = as_dense(operator.rest.features.rows)
         precision = rows.T @ (self.weights[:, np.newaxis] * rows)
         precision[np.diag_indices(len(precision))] += 1.0
-        return rows, cho_factor(precision, lower=True, check_finite=False)
+        return cho_factor(precision, lower=True, check_finite=False)
 
     @property
     def edf(self) -> float:
@@ -71,10 +71,10 @@ class Chained:
         return variance[first] + variance[second] + self._of_rest(operator)
 
     def _of_rest(self, operator: ChainOperator) -> Any:
-        if self._features is None or operator.rest is None:
+        if self._factor is None or operator.rest is None:
             return 0.0
         rows = as_dense(operator.rest.left_rows)
-        solved = cho_solve(self._features[1], rows.T, check_finite=False)
+        solved = cho_solve(self._factor, rows.T, check_finite=False)
         return np.einsum("ij,ji->i", rows, solved)
 
     def covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix:

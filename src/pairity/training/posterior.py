@@ -166,7 +166,7 @@ def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget:
                 return Parameters(form, pairs, weights, has_bias, budget)
     if len(pairs) <= _MOST_PAIRS and budget.holds(len(pairs), len(pairs), copies=_COPIES):
         return Dense(kernel, pairs, weights, has_bias, budget)
-    chained = None if has_bias else along_chains(kernel, pairs[:1])
+    chained = None if has_bias else along_chains(kernel, pairs[:1].without_unused_objects())
     if chained is not None and chained.form.sign is not None:
         from pairity.training.chain_posterior import Chained
 
