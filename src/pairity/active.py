@@ -41,11 +41,12 @@ from scipy.special import expit
 from sklearn.base import is_classifier
 
 from pairity.estimators.unwrap import direction
-from pairity.inspection.fitted_function import as_frame, require_pairs, together
+from pairity.inspection.fitted_function import as_frame, require_pairs
 from pairity.inspection.linear_part import posterior, probabilistic_machine
 from pairity.losses.probabilities import moderated
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
+from pairity.pairs.joining import together
 from pairity.pairs.parity import Orientation, Parity, halved_weight
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_choice, check_count

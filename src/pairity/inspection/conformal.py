@@ -24,12 +24,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
 from pairity.estimators.unwrap import innermost
-from pairity.inspection.fitted_function import require_pairs, together, values_of
+from pairity.inspection.fitted_function import require_pairs, values_of
 from pairity.model_selection.held_out import Trainer
 from pairity.model_selection.splitter import PairKFold
 from pairity.model_selection.splitters import ObjectKFold
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
+from pairity.pairs.joining import together
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_count, check_level

@@ -11,7 +11,6 @@ from sklearn.pipeline import Pipeline
 
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.unwrap import direction, layers
-from pairity.pairs.arrays import joined
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.solvers.low_rank.function import LowRankModel
@@ -100,17 +99,6 @@ def require_pairs(pairs: Any, why: str = "") -> None:
             f"got {type(pairs).__name__}; expected Pairs{why}: use Pairs.from_rows(rows, n_symmetric,"
             " n_antisymmetric)."
         )
-
-
-def together(one: Pairs, other: Pairs) -> Pairs:
-    """Pairs of two tables as pairs of one, group features left out, to tell which objects they share."""
-    named = one.ids is not None and other.ids is not None
-    return Pairs(
-        joined([one.objects, other.objects], 0),
-        np.concatenate([one.first, one.n_objects + other.first]),
-        np.concatenate([one.second, one.n_objects + other.second]),
-        ids=np.concatenate([one.ids, other.ids]) if named else None,
-    )
 
 
 def is_pairs_with_targets(given: Any) -> bool:

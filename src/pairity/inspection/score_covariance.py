@@ -15,12 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
-from pairity.inspection.fitted_function import together
 from pairity.inspection.flow import PreferenceFlow, compares_all
 from pairity.inspection.linear_part import BY_OBJECT, LinearPart, posterior, probabilistic_machine
 from pairity.inspection.posterior_shape import Shape, shape_of
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector
 from pairity.pairs.data import Pairs
+from pairity.pairs.joining import together
 from pairity.pairs.parity import unordered
 from pairity.pairs.same_objects import connected_parts, ends_of
 from pairity.training.posterior import Parameters, Posterior

@@ -1,4 +1,4 @@
-"""Two lists of pairs as one: rows of the second after those of the first, equal objects recognised."""
+"""Two lists of pairs as one: rows of the second after those of the first."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from pairity.pairs.arrays import joined
 from pairity.pairs.data import Pairs
 
 
+def together(one: Pairs, other: Pairs) -> Pairs:
+    """Pairs of two tables as pairs of one, group features left out, to tell which objects they share."""
+    named = one.ids is not None and other.ids is not None
+    return Pairs(
+        joined([one.objects, other.objects], 0),
+        np.concatenate([one.first, one.n_objects + other.first]),
+        np.concatenate([one.second, one.n_objects + other.second]),
+        ids=np.concatenate([one.ids, other.ids]) if named else None,
+    )
+
+
 def one_after_another(one: Pairs, other: Pairs) -> Pairs:
     """Pairs of the same columns in one list; objects with equal ids, or features, are the same."""
     for name, what in (("ids", "ids"), ("time", "times")):
@@ -21,16 +32,11 @@ def one_after_another(one: Pairs, other: Pairs) -> Pairs:
             )
 
     def both(name: str) -> Any:
-        parts = [getattr(side, name) for side in (one, other)]
-        return None if parts[0] is None else np.concatenate(parts)
+        return np.concatenate([getattr(side, name) for side in (one, other)])
 
-    ends = [
-        np.concatenate([getattr(one, end), one.n_objects + getattr(other, end)])
-        for end in ("first", "second")
-    ]
-    objects = joined([one.objects, other.objects], 0)
-    named = {name: both(name) for name in ("symmetric", "antisymmetric", "ids", "time")}
-    return Pairs(objects, *ends, **named).compact()
+    joint = together(one, other)
+    joint = joint.with_features(joint.objects, both("symmetric"), both("antisymmetric"))
+    return (joint if one.time is None else joint.at(both("time"))).compact()
 
 
 def at_the_latest_time(pairs: Pairs, of: Pairs) -> Pairs:
