@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from pairity.matching.ngrams import counts, rarity
 from pairity.pairs.arrays import Places, Vector, batches
 from pairity.pairs.column_kinds import Texts
+from pairity.pairs.from_tables import as_objects
 
 #: Pairs that are looked at together.
 _PAIRS_AT_A_TIME = 200_000
@@ -15,11 +16,10 @@ _PAIRS_AT_A_TIME = 200_000
 
 def numbers_in(texts: Texts) -> Texts:
     """The words with a digit of each text: versions, years, model numbers."""
-    kept = [
+    return as_objects(
         " ".join(word for word in text.split() if any(letter.isdigit() for letter in word))
         for text in texts.tolist()
-    ]
-    return np.array([*kept, ""], dtype=object)[:-1]
+    )
 
 
 class Words:

@@ -33,6 +33,7 @@ from pairity.matching.records import Column, Records
 from pairity.matching.shared_words import Words, found_in, numbers_in
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.column_kinds import Kind, Texts
+from pairity.pairs.from_tables import as_objects
 from pairity.runtime.resources import get_thread_count
 
 #: Kilometres, and days, at which closeness is 1/e.
@@ -180,8 +181,7 @@ def _text(column: Column) -> Iterator[Part]:
 
 def _code(column: Column) -> Iterator[Part]:
     rapidfuzz = _rapidfuzz()
-    kept = ["".join(filter(str.isalnum, text)) for text in column.texts.tolist()]
-    texts = np.array([*kept, ""], dtype=object)[:-1]
+    texts = as_objects("".join(filter(str.isalnum, text)) for text in column.texts.tolist())
     yield "equal", _equal(texts)
     yield "letters and digits", _scored(texts, rapidfuzz.distance.OSA.normalized_similarity)
     yield "Jaro-Winkler", _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
@@ -209,7 +209,7 @@ def _ratio(left: Vector, right: Vector) -> Vector:
 
 def _date(column: Column) -> Iterator[Part]:
     (days,) = column.numbers
-    digits = np.array(["".join(filter(str.isdigit, text)) for text in column.texts], dtype=object)
+    digits = as_objects("".join(filter(str.isdigit, text)) for text in column.texts.tolist())
     yield "equal", lambda a, b: (days[a] == days[b]).astype(np.float64)
     yield "days", lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _DAYS)
     yield "years", lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _YEARS)
