@@ -61,9 +61,7 @@ class Column:
         if self.kind in (Kind.NUMBER, Kind.GEO):  # close numbers share no n-grams
             return None
         marked = [f"{self.name}{text}" if text else "" for text in self.texts.tolist()]
-        return sp.csr_array(
-            counts(np.array([*marked, ""], dtype=object)[:-1], "word") + self.letters
-        )
+        return sp.csr_array(counts(as_objects(marked), "word") + self.letters)
 
     @property
     def missing(self) -> Any:
