@@ -27,8 +27,9 @@ Index = NDArray[np.intp]
 _MOST_POLISH_ROUNDS, _JITTER, _ROUNDING = 25, 1e-12, 1e-10
 #: Share of the sizes of the variables by which their sum may move.
 _SUM_ROUNDING = 1e-12
-#: Entries of a product with a block that one range of work covers.
-_ENTRIES_PER_RANGE = 2_000_000
+#: Entries of a product with a block that one range of work covers, and of a block that are copied
+#: at a time.
+_ENTRIES_PER_RANGE, _ENTRIES_PER_COPY = 2_000_000, 100_000
 
 
 def times(gram: Gram, vector: Vector) -> Vector:
@@ -50,6 +51,15 @@ class Block:
     outside: Vector
     loss: PiecewiseLinear
     total: float | None  # what the sum of theta must be; None where there is no bias
+
+
+def _part(gram: Gram, index: Index) -> Matrix:
+    """``gram[index, index]`` in double precision, some rows at a time: no second copy is held."""
+    part = np.empty((len(index), len(index)))
+    rows = max(1, _ENTRIES_PER_COPY // max(1, len(index)))
+    for start in range(0, len(index), rows):
+        part[start : start + rows] = gram[np.ix_(index[start : start + rows], index)]
+    return part
 
 
 class _FreeSystem:
@@ -74,7 +84,7 @@ class _FreeSystem:
         if self._factor is None or changed > max(32, len(self._base) // 8):
             self._base, changed = np.flatnonzero(free), 0
             self._factor = None  # goes before the next one comes
-            inside = self._gram[np.ix_(self._base, self._base)].astype(np.float64, copy=False)
+            inside = _part(self._gram, self._base)
             inside[np.diag_indices(len(inside))] += self._jitter
             # LAPACK takes columns: a matrix stored by rows would be copied
             self._factor = cho_factor(inside.T, lower=True, overwrite_a=True, check_finite=False)
