@@ -117,8 +117,8 @@ def certainty_of(
         reach_all[inside] = max(one, found.quantile_of_scores())
         ahead[some] = found.ahead()
         best[inside] = found.chance_best()
-    below, above = _ends(shape, errors, one)
-    below_all, above_all = _ends(shape, errors, reach_all)
+    below, above = shape.ends(errors, one)
+    below_all, above_all = shape.ends(errors, reach_all)
     sizes = np.bincount(components)[components] if m else np.zeros(0, dtype=np.intp)
     return Certainty(
         errors,
@@ -135,12 +135,6 @@ def certainty_of(
         level,
         source,
     )
-
-
-def _ends(shape: Shape, errors: Vector, quantile: Any) -> tuple[Vector, Vector]:
-    """Deviations at both ends of intervals; an estimate lies in its own."""
-    low, high = (shape.offsets(errors, sign * quantile) for sign in (-1.0, 1.0))
-    return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
 
 def _draws(covariance: Matrix, degrees: int | None, generator: np.random.Generator) -> Matrix:

@@ -8,8 +8,9 @@ whatever scaling the kernel does inside.  An effect is what one unit of a column
 of a :class:`~pairity.PairLogistic`, units of the target of a :class:`~pairity.PairRidge`.  It is read
 off the explicit features of pairs that differ in that unit alone, and so is its variance
 (:mod:`pairity.inspection.linear_part`).  Estimates are penalised: a large C (a small alpha) gives
-those of maximum likelihood.  Intervals of a logistic model without clusters are those of the posterior,
-whose mean is not its mode where there are many objects (:mod:`pairity.inspection.posterior_shape`).
+those of maximum likelihood.  Estimates of a logistic model are the mode of the posterior, its intervals
+are about the mean: with many objects of few votes each, the errors of all their scores pull the mode of
+an effect to one side, by more than its own error (:mod:`pairity.inspection.posterior_shape`).
 """
 
 from __future__ import annotations
@@ -174,10 +175,7 @@ def effects(
         statistics = _likelihood_ratios(part, linear.features[kept])
         p_values = chi2.sf(statistics, 1)
     quantile = float(norm.ppf(0.5 + level / 2.0))
-    shape = Shape.normal(len(estimates))
-    if is_classifier(part.machine) and clusters is None:
-        decisions = part.design.times(part.parameters)
-        shape = shape_of(part, part.observed, decisions, roots)
+    below, above = _shape(part, roots, clusters).ends(errors, quantile)
     named = [_name(part, kind, at, names) for kind, at in probes.columns]
     codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
     return Effects(
@@ -185,8 +183,8 @@ def effects(
         tuple(kind for (kind, _), there in zip(probes.columns, kept, strict=True) if there),
         estimates,
         errors,
-        estimates + shape.offsets(errors, -quantile),
-        estimates + shape.offsets(errors, quantile),
+        estimates + below,
+        estimates + above,
         statistics,
         p_values,
         covariance,
@@ -194,6 +192,15 @@ def effects(
         test,
         None if codes is None else int(codes.max()) + 1,
     )
+
+
+def _shape(part: LinearPart, roots: Matrix, clusters: Any) -> Shape:
+    """How effects deviate from their estimates; clusters tell their variance, not their mean."""
+    if not is_classifier(part.machine):
+        return Shape.normal(roots.shape[1])
+    decisions = part.design.times(part.parameters)
+    shape = shape_of(part, part.observed, decisions, roots)
+    return shape if clusters is None else shape.only_shifted()
 
 
 @dataclass(frozen=True, eq=False)

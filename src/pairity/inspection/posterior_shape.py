@@ -23,7 +23,7 @@ by random signs with a seed (Hutchinson), as it adds a few per cent at most.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -73,6 +73,15 @@ class Shape:
         bent = z + (z**2 - 1.0) * skew / 6.0 + (z**3 - 3.0 * z) * self.kurtosis / 24.0
         bent -= (2.0 * z**3 - 5.0 * z) * skew**2 / 36.0
         return np.asarray(self.shift + errors * self.stretch * bent)
+
+    def ends(self, errors: Vector, quantile: Any) -> tuple[Vector, Vector]:
+        """Deviations at both ends of intervals; an estimate lies in its own."""
+        low, high = (self.offsets(errors, sign * quantile) for sign in (-1.0, 1.0))
+        return np.minimum(low, 0.0), np.maximum(high, 0.0)
+
+    def only_shifted(self) -> Shape:
+        """Normal about the mean, where the variance is not that of the posterior."""
+        return replace(Shape.normal(len(self.shift)), shift=self.shift)
 
 
 class _Known(Protocol):
@@ -136,8 +145,11 @@ class _Sums:
 
     def shape(self, errors: Vector) -> Shape:
         """Cumulants over powers of the standard error, within what is trusted."""
-        mean = -0.5 * self.inner @ self.pulled
-        loop = self.loop - mean @ self.squares
+        pull = -0.5 * self.pulled
+        # m' S^-1 m: parameters together move by at most their standard errors, one each
+        length = float(np.linalg.norm(self.half @ pull))
+        pull *= min(1.0, np.sqrt(len(pull)) / max(length, 1e-300))
+        loop = self.loop - (self.inner @ pull) @ self.squares
         norms = [np.sum((self.half @ probed) ** 2, axis=0) for probed in self.probed]
         loop += 0.5 * np.mean(norms, axis=0)
         safe = np.where(errors > 0.0, errors, 1.0)
@@ -147,5 +159,4 @@ class _Sums:
         fourth = self.fourth + 3.0 * np.sum((self.half @ self.squares) ** 2, axis=0)
         # at least that of a gamma distribution, so that quantiles stay in their order
         kurtosis = np.clip(fourth / (safe * stretch) ** 4, 1.5 * skewness**2, _MOST_PEAKED)
-        shift = self.directions.T @ (-0.5 * self.pulled)
-        return Shape(np.clip(shift, -errors, errors), stretch, skewness, kurtosis)
+        return Shape(self.directions.T @ pull, stretch, skewness, kurtosis)
