@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from experiments.inference.coverage import MEASURES
 from experiments.tables import markdown_table
 
-ROOT = Path(__file__).resolve().parents[2]
-RESULTS, PAGE = (
-    ROOT / "experiments" / "results" / "inference.json",
-    ROOT / "docs" / "uncertainty.md",
-)
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "inference.json"
 
 
 def markdown(results: dict[str, Any]) -> str:
@@ -20,7 +17,7 @@ def markdown(results: dict[str, Any]) -> str:
         [
             "Coverage of 90 % intervals, in per cent, of scores, of effects of style columns and of",
             "predictions; the share of simulations in which all scores lie in their simultaneous",
-            "intervals, and all true ranks in the ranges of ranks.",
+            "intervals, and all true ranks in the ranges of ranks. With standard errors.",
             "",
             *_coverage(results["coverage"]),
             *_regression(results["regression"]),
@@ -45,13 +42,16 @@ def markdown(results: dict[str, Any]) -> str:
 
 
 def _coverage(rows: dict[str, Any]) -> list[str]:
-    shown = ("scores", "all_scores", "all_ranks", "effects", "predictions")
-    header = ["", "scores", "all scores", "all ranks", "effects", "predictions", "runs"]
+    header = ["", *(name.replace("_", " ") for name in MEASURES), "runs"]
     cells = [
-        [name, *(f"{100 * row[key]:.1f}" for key in shown), str(row["n_runs"])]
+        [name, *(_share(row, measure) for measure in MEASURES), str(row["n_runs"])]
         for name, row in rows.items()
     ]
     return markdown_table(header, cells)
+
+
+def _share(row: dict[str, Any], measure: str) -> str:
+    return f"{100 * row['shares'][measure]:.1f} ± {100 * row['errors'][measure]:.1f}"
 
 
 def _regression(found: dict[str, float]) -> list[str]:
