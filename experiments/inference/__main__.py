@@ -1,4 +1,6 @@
-"""``python -m experiments.inference [coverage] [regression] [suggestions] [judges]``: what is not measured yet.
+"""``python -m experiments.inference [PART ...]``: what is not measured yet, or some parts of it.
+
+The parts are coverage, regression, suggestions, judges and speed (which wants a machine to itself).
 
 Results go to experiments/results/inference.json as they come; --again measures what is there as well.
 ``python -m docs.making.tables`` brings the tables of docs/uncertainty.md up to date.
@@ -12,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from experiments.inference import coverage, judging, suggestions
+from experiments.inference import coverage, judging, speed, suggestions
 from experiments.inference.report import RESULTS
 
-PARTS = ["coverage", "regression", "suggestions", "judges"]
+PARTS = ["coverage", "regression", "suggestions", "judges", "speed"]
 #: Simulations for a number of objects, where the model is right and where it is not; seeds.
 RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 1000, 100: 1000, 500: 400}, 200, 200, 20
 
@@ -47,6 +49,8 @@ def main() -> None:
             )
     if "judges" in parts:
         _measure(kept, "judges", None, lambda: judging.judged(SEEDS))
+    if "speed" in parts:
+        _measure(kept, "speed", None, speed.measured)
 
 
 def _covered(case: coverage.Case) -> dict[str, Any]:

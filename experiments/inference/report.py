@@ -37,6 +37,12 @@ def markdown(results: dict[str, Any]) -> str:
             "",
             *_judges(results["judges"]["measures"]),
         ],
+        [
+            "Leaderboards with clustered intervals and effects of style, two cores, with what Python takes",
+            "to start:",
+            "",
+            *_speed(results["speed"]),
+        ],
     ]
     return "\n".join(line for part in parts for line in part)
 
@@ -96,3 +102,22 @@ def _needed(found: dict[str, Any]) -> str:
 def _judges(rows: dict[str, Any]) -> list[str]:
     cells = [[name, f"{row['mean']:.3f}", f"{row['worst']:.3f}"] for name, row in rows.items()]
     return markdown_table(["", "mean", "worst seed"], cells)
+
+
+def _speed(found: dict[str, Any]) -> list[str]:
+    steps = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in found["steps"].items())
+    rows = {
+        f"a million votes on 100 models, 4 style columns, 200 judges ({steps})": found["million"],
+        "votes on 59 language models, 2 style columns, 124 judges, in the shell": found["shell"],
+    }
+    header = ["", "seconds", "processor seconds", "megabytes"]
+    cells = [
+        [
+            name,
+            f"{row['seconds']:.1f}",
+            f"{row['processor seconds']:.1f}",
+            f"{row['megabytes']:.0f}",
+        ]
+        for name, row in rows.items()
+    ]
+    return markdown_table(header, cells)

@@ -199,8 +199,7 @@ def _shape(part: LinearPart, roots: Matrix, clusters: Any) -> Shape:
     if not is_classifier(part.machine):
         return Shape.normal(roots.shape[1])
     decisions = part.design.times(part.parameters)
-    shape = shape_of(part, part.observed, decisions, roots)
-    return shape if clusters is None else shape.only_shifted()
+    return shape_of(part, part.observed, decisions, roots, mean_only=clusters is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,10 +79,6 @@ class Shape:
         low, high = (self.offsets(errors, sign * quantile) for sign in (-1.0, 1.0))
         return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
-    def only_shifted(self) -> Shape:
-        """Normal about the mean, where the variance is not that of the posterior."""
-        return replace(Shape.normal(len(self.shift)), shift=self.shift)
-
 
 class _Known(Protocol):
     """A posterior, or the linear part of a model."""
@@ -94,8 +90,18 @@ class _Known(Protocol):
     def scale(self) -> float: ...
 
 
-def shape_of(known: _Known, observed: Observations, decisions: Vector, roots: Matrix) -> Shape:
-    """Shape of values with these roots, shape (r, q), of a logistic machine with few features."""
+def shape_of(
+    known: _Known,
+    observed: Observations,
+    decisions: Vector,
+    roots: Matrix,
+    *,
+    mean_only: bool = False,
+) -> Shape:
+    """Shape of values with these roots, shape (r, q), of a logistic machine with few features.
+
+    ``mean_only`` leaves all but the mean normal, where the variance is not that of the posterior.
+    """
     span, number = known.span, roots.shape[1]
     is_new = isinstance(span, Parameters) and len(roots) != len(span.factor)
     if not isinstance(span, Parameters) or span.has_bias or is_new:
@@ -109,7 +115,12 @@ def shape_of(known: _Known, observed: Observations, decisions: Vector, roots: Ma
     sums = _Sums(half, np.sqrt(known.scale) * half.T @ roots, len(observed))
     some = max(1, at_a_time(span.budget) // max(len(roots), number))
     for part in batches(len(observed), some):
-        sums.add(span.rows[part], third[part], fourth[part])
+        rows = span.rows[part]
+        variance = sums.add_pull(rows, third[part])
+        if not mean_only:
+            sums.add(rows, variance, third[part], fourth[part])
+    if mean_only:
+        return replace(Shape.normal(number), shift=sums.directions.T @ sums.pull())
     return sums.shape(np.sqrt(known.scale * np.sum(roots**2, axis=0)))
 
 
@@ -127,15 +138,19 @@ class _Sums:
         self.pulled, self.squares = np.zeros(r), np.zeros((r, q))
         self.loop, self.third, self.fourth = np.zeros(q), np.zeros(q), np.zeros(q)
 
-    def add(self, rows: Any, third: Vector, fourth: Vector) -> None:
-        """Rows with the third and fourth derivatives of their losses."""
+    def add_pull(self, rows: Any, third: Vector) -> Vector:
+        """Rows with the third derivatives of their losses; returns the variances v_i."""
         through = rows @ self.inner
         variance = np.asarray(
             (rows.multiply(through) if sp.issparse(rows) else rows * through).sum(axis=1)
         ).ravel()
+        self.pulled += rows.T @ (third * variance)
+        return variance
+
+    def add(self, rows: Any, variance: Vector, third: Vector, fourth: Vector) -> None:
+        """Rows with their variances and the third and fourth derivatives of their losses."""
         moved = np.asarray(rows @ self.directions)
         squared = moved**2
-        self.pulled += rows.T @ (third * variance)
         self.squares += rows.T @ (third[:, np.newaxis] * squared)
         self.loop -= 0.5 * ((fourth * variance) @ squared)
         self.third -= third @ (squared * moved)
@@ -143,12 +158,16 @@ class _Sums:
         for place, along in enumerate((third[:, np.newaxis] * (rows @ self.probes)).T):
             self.probed[place] += rows.T @ (along[:, np.newaxis] * moved)
 
-    def shape(self, errors: Vector) -> Shape:
-        """Cumulants over powers of the standard error, within what is trusted."""
+    def pull(self) -> Vector:
+        """S^-1 m, with m the shift of the mean."""
         pull = -0.5 * self.pulled
         # m' S^-1 m: parameters together move by at most their standard errors, one each
         length = float(np.linalg.norm(self.half @ pull))
-        pull *= min(1.0, np.sqrt(len(pull)) / max(length, 1e-300))
+        return np.asarray(pull * min(1.0, np.sqrt(len(pull)) / max(length, 1e-300)))
+
+    def shape(self, errors: Vector) -> Shape:
+        """Cumulants over powers of the standard error, within what is trusted."""
+        pull = self.pull()
         loop = self.loop - (self.inner @ pull) @ self.squares
         norms = [np.sum((self.half @ probed) ** 2, axis=0) for probed in self.probed]
         loop += 0.5 * np.mean(norms, axis=0)

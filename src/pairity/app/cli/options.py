@@ -244,7 +244,8 @@ def table_columns(*, label_required: bool) -> Any:
 certainty = together(
     number("--level", "Coverage of the intervals; 0.9."),
     column(
-        "--by", "Column of the training table whose rows hang together: a judge, a day; or 'object'."
+        "--by",
+        "Column of the training table whose rows hang together: a judge, a day; or 'object'.",
     ),
     file("--effects", "Write effects of features of pairs and objects, with intervals, too."),
     file("--judges", "Write how reliable each judge of --by is, and what it prefers, too."),
