@@ -2,8 +2,8 @@
 
 Votes follow ``log-odds = s_a - s_b + x~' v`` with strengths ``s ~ N(0, 1)``, the prior of a
 :class:`~pairity.PairLogistic` with C = 1 on indicator columns.  Badly specified: strengths three times
-as spread as the model thinks or a third of that, half of the votes tossed, or judges who hang together in
-styles they like (without and with clusters).
+as spread as the model thinks or a third, half of the votes tossed, or judges who hang together in styles
+they like (without and with clusters).
 """
 
 from __future__ import annotations
@@ -137,7 +137,8 @@ def coverage(case: Case, n_runs: int, seed: int = 0) -> Coverage:
     random = np.random.default_rng([seed, case.n_objects])
     runs = np.array([one_run(case, random) for _ in range(n_runs)])
     means, errors = runs.mean(axis=0), runs.std(axis=0) / np.sqrt(n_runs)
-    return Coverage(*(dict(zip(MEASURES, map(float, row))) for row in (means, errors)), n_runs)
+    named = (dict(zip(MEASURES, row.tolist(), strict=True)) for row in (means, errors))
+    return Coverage(*named, n_runs)
 
 
 def regression_coverage(n_runs: int, width: float, seed: int = 0) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from experiments.inference.coverage import MEASURES
+from experiments.inference.coverage import CASES, MEASURES
 from experiments.tables import markdown_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "inference.json"
@@ -38,8 +38,8 @@ def markdown(results: dict[str, Any]) -> str:
             *_judges(results["judges"]["measures"]),
         ],
         [
-            "Leaderboards with clustered intervals and effects of style, two cores, with what Python takes",
-            "to start:",
+            "Leaderboards with clustered intervals and effects of style, two cores, with what Python",
+            "takes to start:",
             "",
             *_speed(results["speed"]),
         ],
@@ -50,8 +50,8 @@ def markdown(results: dict[str, Any]) -> str:
 def _coverage(rows: dict[str, Any]) -> list[str]:
     header = ["", *(name.replace("_", " ") for name in MEASURES), "runs"]
     cells = [
-        [name, *(_share(row, measure) for measure in MEASURES), str(row["n_runs"])]
-        for name, row in rows.items()
+        [name, *(_share(rows[name], measure) for measure in MEASURES), str(rows[name]["n_runs"])]
+        for name in (case.name for case in CASES)
     ]
     return markdown_table(header, cells)
 

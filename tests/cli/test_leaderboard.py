@@ -94,7 +94,7 @@ def test_a_leaderboard_with_style_control(votes):
 def test_a_leaderboard_is_one_command(ties, votes):
     """fit --ranking writes what rank --intervals would."""
     command = [word for word in FIT if word not in ("--drop-label", "tie")] + ties
-    tables = "--by judge --level 0.8 --effects {0}e.csv --judges {0}j.csv".split()
+    tables = ["--by", "judge", "--level", "0.8", "--effects", "{0}e.csv", "--judges", "{0}j.csv"]
     one, two = ([word.format(name) for word in tables] for name in ("one_", "two_"))
     out = run(*command, "--ranking", "one_r.csv", *one, "--force", "--json")
     said = json.loads(out.stdout)

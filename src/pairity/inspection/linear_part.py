@@ -11,8 +11,9 @@ together (votes of one judge, games of one day), the sandwich
 
 stands for it: what the outcomes add to the estimates (Liang and Zeger, Biometrika 73, 1986; times
 ``G / (G - 1)`` for G clusters), and the expected square of what the penalty takes from them.  Of
-independent rows the two make up ``scale P^-1``; without a penalty the second is nothing.  Rows that share an object are clusters that overlap: then the middle
-is ``sum over objects of s_u s_u' - sum over unordered pairs of s_p s_p'`` (Aronow, Samii and Assenova,
+independent rows the two make up ``scale P^-1``; without a penalty the second is nothing.  Rows that
+share an object are clusters that overlap: then the middle is
+``sum over objects of s_u s_u' - sum over unordered pairs of s_p s_p'`` (Aronow, Samii and Assenova,
 Political Analysis 23, 2015), and what is negative in it is left out.
 """
 
