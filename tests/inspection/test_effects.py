@@ -36,6 +36,17 @@ def against_reference(table):
     return contrast @ table.estimates, np.sqrt(np.diag(covariance))
 
 
+@pytest.mark.parametrize("dense", [False, True])
+def test_indicator_columns_have_the_names_of_their_objects(dense):
+    model = PairLogistic("antisymmetric", kernel="linear").fit(votes(dense), GOLDEN["won"])
+    assert effects(model, kinds=["objects"]).names == tuple("abcdef")
+    flags = votes(dense).with_features(
+        np.eye(6)[:, :2] + 1.0 * (np.arange(6) > 3)[:, None], *_groups()
+    )
+    flagged = PairLogistic("antisymmetric", kernel="linear").fit(flags, GOLDEN["won"])
+    assert effects(flagged, kinds=["objects"]).names == ("objects[0]", "objects[1]")
+
+
 @pytest.mark.parametrize("kernel", ["linear", Standardized(Linear())], ids=repr)
 def test_bradley_terry_with_styles_is_that_of_statsmodels(kernel):
     table = effects(fitted(kernel), names=STYLES)

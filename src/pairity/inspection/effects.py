@@ -30,6 +30,7 @@ from pairity.inspection.fitted_function import as_frame
 from pairity.inspection.linear_part import LinearPart
 from pairity.inspection.parameter_fit import minimise
 from pairity.inspection.posterior_shape import Shape, shape_of
+from pairity.inspection.score_covariance import known_by_name
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
@@ -176,7 +177,7 @@ def effects(
         p_values = chi2.sf(statistics, 1)
     quantile = float(norm.ppf(0.5 + level / 2.0))
     below, above = _shape(part, roots, clusters).ends(errors, quantile)
-    named = [_name(part, kind, at, names) for kind, at in probes.columns]
+    named = _names(part, probes.columns, names)
     codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
     return Effects(
         tuple(name for name, there in zip(named, kept, strict=True) if there),
@@ -300,16 +301,22 @@ def _units(part: LinearPart, pairs: Pairs, columns: list[tuple[str, int]]) -> Ma
     )
 
 
-def _name(part: LinearPart, kind: str, at: int, names: Mapping[str, Sequence[str]] | None) -> str:
-    if names is not None and kind in names and at < len(names[kind]):
-        return str(names[kind][at])
-    seen = part.observed.pairs
-    if kind == "objects" and seen.ids is not None and sp.issparse(seen.objects):
-        column = seen.objects[:, [at]]
-        holders = np.flatnonzero(as_dense(column).ravel())
-        if len(holders) == 1:
-            return str(seen.ids[holders[0]])
-    return f"{kind}[{at}]"
+def _names(
+    part: LinearPart, columns: list[tuple[str, int]], names: Mapping[str, Sequence[str]] | None
+) -> list[str]:
+    """Names given, ids for indicator columns of objects, or kinds and numbers."""
+    seen, given = part.observed.pairs, dict(names or {})
+    ids: dict[int, str] = {}
+    if seen.ids is not None and known_by_name(seen):
+        entries = sp.coo_array(seen.objects, copy=True)
+        entries.eliminate_zeros()
+        ids = {int(at): str(seen.ids[row]) for row, at in zip(*entries.coords, strict=True)}
+    found = []
+    for kind, at in columns:
+        own = given.get(kind, ())
+        default = ids.get(at) if kind == "objects" else None
+        found.append(str(own[at]) if at < len(own) else default or f"{kind}[{at}]")
+    return found
 
 
 def _likelihood_ratios(part: LinearPart, directions: Matrix) -> Vector:

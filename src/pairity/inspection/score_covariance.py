@@ -245,7 +245,7 @@ def comparable(model_pairs: Pairs, pairs: Pairs) -> Mask:
     Objects that are known by their names alone, an indicator column each or no features at all,
     compare only where comparisons lead from one to the other.
     """
-    if not _known_by_name(model_pairs):
+    if not known_by_name(model_pairs):
         return np.ones(len(pairs), dtype=np.bool_)
     both = together(model_pairs, pairs)
     ends, n = ends_of(both), len(model_pairs)
@@ -253,7 +253,7 @@ def comparable(model_pairs: Pairs, pairs: Pairs) -> Mask:
     return parts[ends.first[n:]] == parts[ends.second[n:]]
 
 
-def _known_by_name(pairs: Pairs) -> bool:
+def known_by_name(pairs: Pairs) -> bool:
     """Whether each object has a column of its own, and no other feature."""
     if pairs.n_object_features == 0:
         return pairs.ids is not None
