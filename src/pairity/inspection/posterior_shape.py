@@ -108,9 +108,9 @@ def shape_of(
         return Shape.normal(number)
     if len(observed) * number > _MOST_INFLUENCES:
         return Shape.normal(number)
-    chance = expit(decisions)
-    bend = observed.weights * chance * (1.0 - chance)
-    third, fourth = bend * (1.0 - 2.0 * chance), bend * (1.0 - 6.0 * chance * (1.0 - chance))
+    ahead, behind = expit(decisions), expit(-decisions)  # so that the third is odd, bit for bit
+    bend = observed.weights * ahead * behind
+    third, fourth = bend * (behind - ahead), bend * (1.0 - 6.0 * ahead * behind)
     half = np.sqrt(known.scale) * solve_triangular(span.factor, np.eye(len(roots)), lower=True)
     sums = _Sums(half, np.sqrt(known.scale) * half.T @ roots, len(observed))
     some = max(1, at_a_time(span.budget) // max(len(roots), number))
