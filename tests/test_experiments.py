@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments import transductive
-from experiments.inference import coverage, report, suggestions
-from experiments.tables import tables_in
+from experiments.inference import coverage, suggestions
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,8 +52,3 @@ def test_votes_that_suggestions_need():
     same = suggestions.share_needed([theirs, theirs], [theirs, theirs], "leaders")
     assert same["share"] <= 1.0
     assert same["spread"] == 0.0
-
-
-def test_tables_of_inference_are_those_of_the_results():
-    page, kept = (path.read_text(encoding="utf-8") for path in (report.PAGE, report.RESULTS))
-    assert tables_in(page).strip() == report.markdown(json.loads(kept)).strip()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.report import PUBLISHED, growth_exponent, ratios
 from benchmarks.scale import report as scale
+from experiments.inference import report as inference
 from experiments.matching import report as matching
 from experiments.quality import report as quality
 from experiments.tables import markdown_table, with_tables
@@ -141,12 +142,18 @@ def matching_tables() -> str:
     return matching.tables(json.loads(MATCHING.read_text(encoding="utf-8")))
 
 
+def inference_tables() -> str:
+    """What ``python -m experiments.inference`` has measured."""
+    return inference.markdown(json.loads(inference.RESULTS.read_text(encoding="utf-8")))
+
+
 #: Pages with tables, and what computes them.
 PAGES: dict[str, Callable[[], str | None]] = {
     "README.md": readme_table,
     "docs/benchmarks.md": benchmark_tables,
     "docs/quality.md": quality_tables,
     "docs/matching.md": matching_tables,
+    "docs/uncertainty.md": inference_tables,
     "docs/scale.md": lambda: scale.tables(BENCHMARKS),
 }
 

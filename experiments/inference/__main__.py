@@ -1,7 +1,9 @@
-"""``python -m experiments.inference [coverage] [suggestions] [judges]``: what is not measured yet.
+"""``python -m experiments.inference [PART ...]``: what is not measured yet, or some parts of it.
 
-Results go to experiments/results/inference.json as they come, and the tables to docs/uncertainty.md;
---again measures what is there as well.
+The parts are coverage, regression, suggestions, judges and speed (which wants a machine to itself).
+
+Results go to experiments/results/inference.json as they come; --again measures what is there as well.
+``python -m docs.making.tables`` brings the tables of docs/uncertainty.md up to date.
 """
 
 from __future__ import annotations
@@ -12,17 +14,16 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from experiments.inference import coverage, judging, suggestions
-from experiments.inference.report import PAGE, RESULTS, markdown
-from experiments.tables import with_tables
+from experiments.inference import coverage, judging, speed, suggestions
+from experiments.inference.report import RESULTS
 
-PARTS = ["coverage", "suggestions", "judges"]
+PARTS = ["coverage", "regression", "suggestions", "judges", "speed"]
 #: Simulations for a number of objects, where the model is right and where it is not; seeds.
-RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 300, 100: 300, 500: 60}, 60, 60, 20
+RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 1000, 100: 1000, 500: 400}, 200, 200, 20
 
 
 def main() -> None:
-    """Measure, keep, and bring the page up to date once all is there."""
+    """Measure and keep."""
     parser = argparse.ArgumentParser(prog="python -m experiments.inference", description=__doc__)
     parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART")
     parser.add_argument("--again", action="store_true", help="measure what is there as well")
@@ -36,6 +37,7 @@ def main() -> None:
     if "coverage" in parts:
         for case in coverage.CASES:
             _measure(kept, "coverage", case.name, lambda case=case: _covered(case))
+    if "regression" in parts:
         _measure(kept, "regression", None, _regression)
     if "suggestions" in parts:
         for name in suggestions.CONTESTS:
@@ -47,17 +49,13 @@ def main() -> None:
             )
     if "judges" in parts:
         _measure(kept, "judges", None, lambda: judging.judged(SEEDS))
-    if {"coverage", "regression", "suggestions", "judges"} <= set(kept):
-        page = PAGE.read_text(encoding="utf-8")
-        PAGE.write_text(with_tables(page, markdown(kept)), encoding="utf-8")
-        print(markdown(kept))
+    if "speed" in parts:
+        _measure(kept, "speed", None, speed.measured)
 
 
 def _covered(case: coverage.Case) -> dict[str, Any]:
     right = case.truth == "as modelled"
-    found = asdict(coverage.coverage(case, RUNS[case.n_objects] if right else MISSPECIFIED_RUNS))
-    del found["case"]
-    return found
+    return asdict(coverage.coverage(case, RUNS[case.n_objects] if right else MISSPECIFIED_RUNS))
 
 
 def _regression() -> dict[str, Any]:

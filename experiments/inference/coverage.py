@@ -2,8 +2,8 @@
 
 Votes follow ``log-odds = s_a - s_b + x~' v`` with strengths ``s ~ N(0, 1)``, the prior of a
 :class:`~pairity.PairLogistic` with C = 1 on indicator columns.  Badly specified: strengths three times
-as spread as the model thinks, half of the votes tossed, or judges who hang together in styles they like
-(without and with clusters).
+as spread as the model thinks or a third, half of the votes tossed, or judges who hang together in styles
+they like (without and with clusters).
 """
 
 from __future__ import annotations
@@ -41,20 +41,23 @@ class Case:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Shares of intervals that hold the truth, over simulations; NaN where there are none."""
+    """Shares of intervals that hold the truth, over simulations, and their standard errors."""
 
-    case: Case
-    scores: float
-    all_scores: float
-    all_ranks: float
-    effects: float
-    predictions: float
+    shares: dict[str, float]
+    errors: dict[str, float]
     n_runs: int
+
+
+MEASURES = ("scores", "all_scores", "all_ranks", "effects", "predictions")
+#: Standard deviation of the strengths where it is not that of the prior.
+SPREADS = {"strengths 3 times as spread": 3.0, "strengths a third as spread": 1.0 / 3.0}
 
 
 CASES = [
     *(Case(m, design) for m in (20, 100, 500) for design in ("balanced", "star")),
-    Case(20, "balanced", "strengths 3 times as spread"),
+    Case(100, "balanced", clustered=True),
+    *(Case(20, "balanced", truth) for truth in SPREADS),
+    Case(100, "balanced", "strengths a third as spread"),
     Case(20, "balanced", "half of the votes tossed"),
     Case(20, "balanced", "judges with tastes"),
     Case(20, "balanced", "judges with tastes", clustered=True),
@@ -85,7 +88,7 @@ def _votes(case: Case, random: np.random.Generator) -> Simulated:
     first, second = _ends(case, random)
     n = len(first)
     style, taste = random.normal(size=(n, 2)), np.array([0.5, 0.0])
-    strength = random.normal(size=m) * (3.0 if "spread" in case.truth else 1.0)
+    strength = random.normal(size=m) * SPREADS.get(case.truth, 1.0)
     judge = random.integers(0, 30, n)
     tastes = np.tile(taste, (30, 1))
     if "tastes" in case.truth:
@@ -105,7 +108,7 @@ def _inside(truth: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarr
 
 
 def one_run(case: Case, random: np.random.Generator) -> tuple[float, ...]:
-    """Shares of one simulation: scores, all at once, all ranks at once, effects, predictions."""
+    """Shares of one simulation, in the order of MEASURES."""
     votes = _votes(case, random)
     pairs, strength = votes.pairs, votes.strength
     model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, votes.won)
@@ -132,8 +135,10 @@ def one_run(case: Case, random: np.random.Generator) -> tuple[float, ...]:
 def coverage(case: Case, n_runs: int, seed: int = 0) -> Coverage:
     """Means over simulations."""
     random = np.random.default_rng([seed, case.n_objects])
-    shares = np.mean([one_run(case, random) for _ in range(n_runs)], axis=0)
-    return Coverage(case, *map(float, shares), n_runs)
+    runs = np.array([one_run(case, random) for _ in range(n_runs)])
+    means, errors = runs.mean(axis=0), runs.std(axis=0) / np.sqrt(n_runs)
+    named = (dict(zip(MEASURES, row.tolist(), strict=True)) for row in (means, errors))
+    return Coverage(*named, n_runs)
 
 
 def regression_coverage(n_runs: int, width: float, seed: int = 0) -> float:

@@ -90,6 +90,22 @@ def test_a_leaderboard_with_style_control(votes):
     assert found["lower"][0] < 0.5 < found["upper"][0]
 
 
+@pytest.mark.parametrize("ties", [["--drop-label", "tie"], ["--draw", "tie"]])
+def test_a_leaderboard_is_one_command(ties, votes):
+    """fit --ranking writes what rank --intervals would."""
+    command = [word for word in FIT if word not in ("--drop-label", "tie")] + ties
+    tables = ["--by", "judge", "--level", "0.8", "--effects", "{0}e.csv", "--judges", "{0}j.csv"]
+    one, two = ([word.format(name) for word in tables] for name in ("one_", "two_"))
+    out = run(*command, "--ranking", "one_r.csv", *one, "--force", "--json")
+    said = json.loads(out.stdout)
+    assert said["best"][0] == "ada"
+    assert said["ranking"] == "one_r.csv"
+    again = ["rank", "m.pairity", "--intervals", "--training", "votes.csv", *two]
+    run(*again, "--output", "two_r.csv")
+    for name in ("r.csv", "e.csv", "j.csv"):
+        assert (votes / f"one_{name}").read_bytes() == (votes / f"two_{name}").read_bytes()
+
+
 def test_judges_have_a_table_of_their_own(votes):
     command = "rank m.pairity --training votes.csv --by judge --effects e.csv --judges j.csv"
     run(*command.split(), "--output", "r.csv")
@@ -157,6 +173,9 @@ def test_what_to_ask_next(votes):
             "rank m.pairity --intervals --level 5 --output r.csv",
             "expected a number between 0 and 1",
         ),
+        (" ".join([*FIT, "--force --by judge"]), "got --by without --ranking"),
+        (" ".join([*FIT, "--force --ranking r.csv --learner svc"]), "expected logistic or ridge"),
+        (" ".join([*FIT, "--force --ranking r.csv --time longer"]), "expected pairity rank after"),
         ("suggest m.pairity --top 3 --output r.csv", "expected --strategy top"),
         ("suggest m.pairity --cost price --output r.csv", "got --cost without POOL"),
     ],

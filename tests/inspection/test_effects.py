@@ -36,6 +36,17 @@ def against_reference(table):
     return contrast @ table.estimates, np.sqrt(np.diag(covariance))
 
 
+@pytest.mark.parametrize("dense", [False, True])
+def test_indicator_columns_have_the_names_of_their_objects(dense):
+    model = PairLogistic("antisymmetric", kernel="linear").fit(votes(dense), GOLDEN["won"])
+    assert effects(model, kinds=["objects"]).names == tuple("abcdef")
+    flags = votes(dense).with_features(
+        np.eye(6)[:, :2] + 1.0 * (np.arange(6) > 3)[:, None], *_groups()
+    )
+    flagged = PairLogistic("antisymmetric", kernel="linear").fit(flags, GOLDEN["won"])
+    assert effects(flagged, kinds=["objects"]).names == ("objects[0]", "objects[1]")
+
+
 @pytest.mark.parametrize("kernel", ["linear", Standardized(Linear())], ids=repr)
 def test_bradley_terry_with_styles_is_that_of_statsmodels(kernel):
     table = effects(fitted(kernel), names=STYLES)
@@ -112,6 +123,22 @@ def test_effects_are_what_the_model_predicts():
     assert np.ptp(model.decision_function(pairs) - linear) < 1e-9
 
 
+def test_clusters_of_one_row_are_independent_rows():
+    """Many objects of few votes: the penalty counts, and outcomes vary as the model says."""
+    random = np.random.default_rng(0)
+    first = random.integers(0, 50, 3000)
+    second = (first + random.integers(1, 50, 3000)) % 50
+    strength, style = random.normal(size=50), random.normal(size=(3000, 1))
+    odds = strength[first] - strength[second] + style[:, 0]
+    won = np.where(random.random(3000) < 1 / (1 + np.exp(-odds)), 1, -1)
+    pairs = Pairs(np.eye(50), first, second, antisymmetric=style)
+    model = PairLogistic("antisymmetric", kernel="linear", C=0.02).fit(pairs, won)
+    plain, clustered = effects(model), effects(model, clusters=np.arange(3000))
+    ratios = clustered.errors / plain.errors
+    assert abs(ratios.mean() - 1.0) < 0.03
+    assert ratios.min() > 0.8
+
+
 def test_errors_by_object_follow_the_formula():
     model = fitted(C=5.0, tol=1e-10)
     table = effects(model, clusters="object", kinds=["antisymmetric"])
@@ -132,6 +159,7 @@ def test_errors_by_object_follow_the_formula():
     inverse = np.linalg.inv(hessian)
     values, vectors = np.linalg.eigh((inverse @ middle @ inverse)[6:, 6:])
     expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    expected += (inverse @ inverse)[6:, 6:] / 10.0  # what the penalty takes
     np.testing.assert_allclose(table.covariance, expected, rtol=1e-6)
 
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.special import logsumexp
 from scipy.stats import gamma, norm
 
 from pairity import PairLogistic, Pairs
-from pairity.inspection import rank_objects
+from pairity.inspection import effects, rank_objects
 from pairity.inspection.posterior_shape import Shape, shape_of
 
 #: Votes of three objects: who, against whom, how often won and lost.
@@ -98,3 +100,54 @@ def test_wild_expansions_are_bounded():
         ends = np.stack([sure.lower_all, sure.lower, sure.upper, sure.upper_all])
         assert np.isfinite(ends).all()
         assert (np.diff(ends, axis=0) >= 0.0).all()
+
+
+def couples(n_couples=150, n_votes=30, effect=1.0):
+    """Objects that meet one other object each: only the effect of a style is common to all."""
+    random = np.random.default_rng(4)
+    couple = np.repeat(np.arange(n_couples), n_votes)
+    margin = np.sqrt(2.0) * random.normal(size=n_couples)
+    style = random.normal(size=len(couple))
+    chance = 1.0 / (1.0 + np.exp(-margin[couple] - effect * style))
+    won = np.where(random.random(len(couple)) < chance, 1, -1)
+    objects = sp.eye_array(2 * n_couples, format="csr")
+    pairs = Pairs(objects, 2 * couple, 2 * couple + 1, antisymmetric=style[:, np.newaxis])
+    return pairs, won
+
+
+def mean_by_quadrature(pairs, won, n_couples, around, error):
+    """Mean of the effect over its posterior, each margin N(0, 2) integrated out."""
+    effects_tried = around + error * np.linspace(-6.0, 8.0, 71)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    margins, signs = np.sqrt(2.0) * nodes, won[:, np.newaxis]
+    logs = []
+    for effect in effects_tried:
+        decisions = margins + effect * pairs.antisymmetric  # (n, nodes)
+        losses = np.logaddexp(0.0, -signs * decisions)
+        totals = -losses.reshape(n_couples, -1, len(nodes)).sum(axis=1)
+        logs.append(logsumexp(totals, b=weights, axis=1).sum() - effect**2 / 4.0)
+    density = np.exp(np.array(logs) - max(logs))
+    return float(density @ effects_tried / density.sum())
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_intervals_of_effects_are_about_the_mean(clustered):
+    """The errors of many scores pull the mode of an effect to one side."""
+    pairs, won = couples()
+    model = PairLogistic("antisymmetric", kernel="linear", C=1.0).fit(pairs, won)
+    clusters = np.arange(len(won)) if clustered else None
+    table = effects(model, kinds=["antisymmetric"], clusters=clusters)
+    estimate, error = table.estimates[0], table.errors[0]
+    exact = mean_by_quadrature(pairs, won, 150, estimate, error)
+    middle = (table.lower[0] + table.upper[0]) / 2.0
+    assert exact - estimate > 0.5 * error
+    assert abs(middle - exact) < 0.15 * error
+
+
+def test_effects_lie_in_their_intervals():
+    pairs, won = couples()
+    model = PairLogistic("antisymmetric", kernel="linear", C=1.0).fit(pairs, won)
+    for level in (0.05, 0.5, 0.9):
+        table = effects(model, kinds=["antisymmetric"], level=level)
+        assert table.lower[0] <= table.estimates[0] <= table.upper[0]
+        assert table.lower[0] < table.upper[0]

@@ -43,7 +43,28 @@ def test_scores_are_centred_effects_with_their_covariance():
     judges = np.random.default_rng(1).integers(0, 30, len(pairs))
     clustered = rank_objects(model, everyone(pairs), intervals="analytic", by=judges)
     inside = centring @ effects(model, clusters=judges).covariance @ centring
-    np.testing.assert_allclose(clustered.certainty.covariance, inside, atol=1e-8)
+    by_judge = np.sqrt(np.diag(inside))
+    assert (by_judge > errors).any()
+    assert (by_judge < errors).any()
+    np.testing.assert_allclose(clustered.certainty.errors, np.maximum(by_judge, errors), rtol=1e-6)
+    correlations = inside / np.outer(by_judge, by_judge)
+    found = clustered.certainty.covariance / np.outer(*2 * [clustered.certainty.errors])
+    np.testing.assert_allclose(found, correlations, atol=1e-6)
+
+
+def test_an_object_of_one_judge_is_not_certain():
+    """The fit follows the only judge who has seen it, so that clusters would give it no error."""
+    pairs, won, _ = votes(2)
+    model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, won)
+    plain = rank_objects(model, everyone(pairs), intervals="analytic")
+    one = np.argmin(np.abs(plain.scores))
+    judges = np.random.default_rng(1).integers(1, 30, len(pairs))
+    judges[(pairs.first == one) | (pairs.second == one)] = 0
+    clustered = rank_objects(model, everyone(pairs), intervals="analytic", by=judges)
+    centring = np.eye(12) - 1.0 / 12
+    by_judge = centring @ effects(model, clusters=judges).covariance @ centring
+    assert np.sqrt(by_judge[one, one]) < 0.7 * plain.certainty.errors[one]
+    assert clustered.certainty.errors[one] == pytest.approx(plain.certainty.errors[one])
 
 
 @pytest.mark.parametrize("method", ["least_squares", "mean"])

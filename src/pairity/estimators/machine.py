@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.losses.loss import Loss
@@ -194,6 +194,25 @@ class PairMachine(TakesSparseRows):
     def __sklearn_is_fitted__(self) -> bool:
         """Whether there is a model, not just what was read for one."""
         return hasattr(self, "_model")
+
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """Coefficients of the columns of wide rows, where the kernel is linear in them.
+
+        ``decision_function(rows)`` is ``rows @ coef_.T`` and a constant, with the rows of
+        :meth:`Pairs.to_rows <pairity.Pairs.to_rows>`; shape (1, columns) of classifiers and (columns,)
+        of regressors.  Other kernels have none.  Errors and tests: :func:`pairity.inspection.effects`.
+        """
+        from pairity.estimators.linear_coefficients import row_coefficients  # few are asked for it
+
+        model = self.__dict__.get("_model")
+        found = None if model is None else row_coefficients(model)
+        if found is None:
+            raise AttributeError(
+                f"got {type(self).__name__} with kernel={self.kernel!r}; expected a fitted model whose"
+                " kernel is linear in the columns: only that has coef_."
+            )
+        return found[np.newaxis] if is_classifier(self) else found
 
     def _decide(self, X: Any) -> Vector:
         """Values of the fitted function."""

@@ -25,6 +25,8 @@ from pairity.pairs.arrays import Matrix, Places, Vector
 
 #: Draws at most and at least, and differences that are looked at in all of them.
 _MOST_DRAWS, _FEWEST_DRAWS, _DIFFERENCES = 4000, 400, 400_000_000
+#: Draws whose differences stay near the processor.
+_DRAWS_AT_A_TIME = 100
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -117,8 +119,8 @@ def certainty_of(
         reach_all[inside] = max(one, found.quantile_of_scores())
         ahead[some] = found.ahead()
         best[inside] = found.chance_best()
-    below, above = _ends(shape, errors, one)
-    below_all, above_all = _ends(shape, errors, reach_all)
+    below, above = shape.ends(errors, one)
+    below_all, above_all = shape.ends(errors, reach_all)
     sizes = np.bincount(components)[components] if m else np.zeros(0, dtype=np.intp)
     return Certainty(
         errors,
@@ -135,12 +137,6 @@ def certainty_of(
         level,
         source,
     )
-
-
-def _ends(shape: Shape, errors: Vector, quantile: Any) -> tuple[Vector, Vector]:
-    """Deviations at both ends of intervals; an estimate lies in its own."""
-    low, high = (shape.offsets(errors, sign * quantile) for sign in (-1.0, 1.0))
-    return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
 
 def _draws(covariance: Matrix, degrees: int | None, generator: np.random.Generator) -> Matrix:
@@ -182,9 +178,8 @@ class _Part:
         inverse = np.where(known, 1.0 / np.sqrt(np.where(known, squares, 1.0)), 0.0)
         if not known.any():
             return np.zeros_like(known)
-        largest = [
-            float((np.abs(draw[:, np.newaxis] - draw) * inverse).max()) for draw in self.draws
-        ]
+        some = np.array_split(self.draws, -(-len(self.draws) // _DRAWS_AT_A_TIME))
+        largest = np.concatenate([_largest_difference(draws, inverse) for draws in some])
         differences = (self.scores[:, np.newaxis] - self.scores) * inverse
         return np.asarray(differences > np.quantile(largest, self.level))
 
@@ -192,6 +187,17 @@ class _Part:
         """Share of the draws in which each object is the best."""
         winners = np.argmax(self.scores + self.draws, axis=1)
         return np.bincount(winners, minlength=len(self.scores)) / max(1, len(self.draws))
+
+
+def _largest_difference(draws: Matrix, inverse: Matrix) -> Vector:
+    """``max |d_i - d_j| inverse_ij`` over all i < j, for each draw."""
+    largest, columns = np.zeros(len(draws)), np.ascontiguousarray(draws.T)
+    for row in range(1, len(columns)):
+        apart = columns[:row] - columns[row]
+        np.abs(apart, out=apart)
+        apart *= inverse[:row, row, np.newaxis]
+        np.maximum(largest, apart.max(axis=0), out=largest)
+    return largest
 
 
 def _letters(scores: Vector, components: Places, ahead: NDArray[np.bool_]) -> NDArray[Any]:

@@ -8,8 +8,9 @@ whatever scaling the kernel does inside.  An effect is what one unit of a column
 of a :class:`~pairity.PairLogistic`, units of the target of a :class:`~pairity.PairRidge`.  It is read
 off the explicit features of pairs that differ in that unit alone, and so is its variance
 (:mod:`pairity.inspection.linear_part`).  Estimates are penalised: a large C (a small alpha) gives
-those of maximum likelihood.  Intervals of a logistic model without clusters are those of the posterior,
-whose mean is not its mode where there are many objects (:mod:`pairity.inspection.posterior_shape`).
+those of maximum likelihood.  Estimates of a logistic model are the mode of the posterior, its intervals
+are about the mean: with many objects of few votes each, the errors of all their scores pull the mode of
+an effect to one side, by more than its own error (:mod:`pairity.inspection.posterior_shape`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pairity.inspection.fitted_function import as_frame
 from pairity.inspection.linear_part import LinearPart
 from pairity.inspection.parameter_fit import minimise
 from pairity.inspection.posterior_shape import Shape, shape_of
+from pairity.inspection.score_covariance import known_by_name
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
@@ -174,19 +176,16 @@ def effects(
         statistics = _likelihood_ratios(part, linear.features[kept])
         p_values = chi2.sf(statistics, 1)
     quantile = float(norm.ppf(0.5 + level / 2.0))
-    shape = Shape.normal(len(estimates))
-    if is_classifier(part.machine) and clusters is None:
-        decisions = part.design.times(part.parameters)
-        shape = shape_of(part, part.observed, decisions, roots)
-    named = [_name(part, kind, at, names) for kind, at in probes.columns]
+    below, above = _shape(part, roots, clusters).ends(errors, quantile)
+    named = _names(part, probes.columns, names)
     codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
     return Effects(
         tuple(name for name, there in zip(named, kept, strict=True) if there),
         tuple(kind for (kind, _), there in zip(probes.columns, kept, strict=True) if there),
         estimates,
         errors,
-        estimates + shape.offsets(errors, -quantile),
-        estimates + shape.offsets(errors, quantile),
+        estimates + below,
+        estimates + above,
         statistics,
         p_values,
         covariance,
@@ -194,6 +193,14 @@ def effects(
         test,
         None if codes is None else int(codes.max()) + 1,
     )
+
+
+def _shape(part: LinearPart, roots: Matrix, clusters: Any) -> Shape:
+    """How effects deviate from their estimates; clusters tell their variance, not their mean."""
+    if not is_classifier(part.machine):
+        return Shape.normal(roots.shape[1])
+    decisions = part.design.times(part.parameters)
+    return shape_of(part, part.observed, decisions, roots, mean_only=clusters is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,16 +301,22 @@ def _units(part: LinearPart, pairs: Pairs, columns: list[tuple[str, int]]) -> Ma
     )
 
 
-def _name(part: LinearPart, kind: str, at: int, names: Mapping[str, Sequence[str]] | None) -> str:
-    if names is not None and kind in names and at < len(names[kind]):
-        return str(names[kind][at])
-    seen = part.observed.pairs
-    if kind == "objects" and seen.ids is not None and sp.issparse(seen.objects):
-        column = seen.objects[:, [at]]
-        holders = np.flatnonzero(as_dense(column).ravel())
-        if len(holders) == 1:
-            return str(seen.ids[holders[0]])
-    return f"{kind}[{at}]"
+def _names(
+    part: LinearPart, columns: list[tuple[str, int]], names: Mapping[str, Sequence[str]] | None
+) -> list[str]:
+    """Names given, ids for indicator columns of objects, or kinds and numbers."""
+    seen, given = part.observed.pairs, dict(names or {})
+    ids: dict[int, str] = {}
+    if seen.ids is not None and known_by_name(seen):
+        entries = sp.coo_array(seen.objects, copy=True)
+        entries.eliminate_zeros()
+        ids = {int(at): str(seen.ids[row]) for row, at in zip(*entries.coords, strict=True)}
+    found = []
+    for kind, at in columns:
+        own = given.get(kind, ())
+        default = ids.get(at) if kind == "objects" else None
+        found.append(str(own[at]) if at < len(own) else default or f"{kind}[{at}]")
+    return found
 
 
 def _likelihood_ratios(part: LinearPart, directions: Matrix) -> Vector:

@@ -153,7 +153,7 @@ class _Votes:
         self.part, self.codes = part, codes
         self.n_judges = int(codes.max()) + 1
         self.rows, self.weights = part.span.rows, part.observed.weights
-        self.won = (part.observed.targets > 0).astype(np.float64)
+        self.signs = part.observed.targets
         self.parameters = part.parameters.copy()
         self.slopes, self.biases = np.ones(self.n_judges), np.zeros(self.n_judges)
         self.common = 0.0
@@ -163,8 +163,10 @@ class _Votes:
         sums = np.bincount(self.codes, self.weights * values, self.n_judges)
         return sums.astype(np.float64)
 
-    def _chances(self, values: Vector) -> Vector:
-        return np.asarray(expit(self.slopes[self.codes] * values + self.biases[self.codes]))
+    def _slopes_of_losses(self, values: Vector) -> tuple[Vector, Vector]:
+        """Outcomes less their chances, and variances of outcomes; odd and even, bit for bit."""
+        odds = self.slopes[self.codes] * values + self.biases[self.codes]
+        return self.signs * expit(-self.signs * odds), expit(odds) * expit(-odds)
 
     def estimated(self, names: NDArray[Any]) -> Judges:
         """Rounds until nothing changes."""
@@ -206,24 +208,22 @@ class _Votes:
     def _fit_function(self) -> None:
         """A Newton step on the parameters: rows times slopes, biases as offsets."""
         strength, slopes = self.part.scale, self.slopes[self.codes]
-        chances = self._chances(np.asarray(self.rows @ self.parameters))
-        pull = strength * self.weights * slopes * (self.won - chances)
-        bend = strength * self.weights * slopes**2 * chances * (1.0 - chances)
+        miss, bend = self._slopes_of_losses(np.asarray(self.rows @ self.parameters))
+        pull = strength * self.weights * slopes * miss
+        bend = strength * self.weights * slopes**2 * bend
         design = Design(self.rows, has_bias=False)
         gradient = self.parameters - design.transposed(pull)
         self.parameters = self.parameters - design.solver(bend, 1e-8)(gradient)
 
     def _curvatures(self, values: Vector) -> tuple[Vector, Vector, Vector, Vector]:
-        chances = self._chances(values)
-        bend = chances * (1.0 - chances)
+        miss, bend = self._slopes_of_losses(values)
         of_slope = self._sums(bend * values**2) + 1.0 / self.slope_variance
         of_bias = self._sums(bend) + 1.0 / self.bias_variance
-        return chances, of_slope, of_bias, self._sums(bend * values)
+        return miss, of_slope, of_bias, self._sums(bend * values)
 
     def _fit_judges(self, values: Vector) -> None:
         """A Newton step on the slope and the bias of each judge."""
-        chances, of_slope, of_bias, of_both = self._curvatures(values)
-        miss = self.won - chances
+        miss, of_slope, of_bias, of_both = self._curvatures(values)
         slope_pull = self._sums(miss * values) - (self.slopes - 1.0) / self.slope_variance
         bias_pull = self._sums(miss) - (self.biases - self.common) / self.bias_variance
         determinant = of_slope * of_bias - of_both**2

@@ -5,11 +5,15 @@ With explicit features z, the fitted function is ``z' w``, and w has the covaria
 fit, refined by Newton's method to rounding.  Where observations hang
 together (votes of one judge, games of one day), the sandwich
 
-    P^-1 (sum over clusters g of s_g s_g') P^-1,      s_g = sum over the rows of g of theta_i z_i,
+    P^-1 (sum over clusters g of s_g s_g') P^-1  +  scale P^-1 P^-1,
 
-with ``theta_i = -d loss_i / d f`` stands for it (Liang and Zeger, Biometrika 73, 1986), times
-``G / (G - 1)`` for G clusters.  Rows that share an object are clusters that overlap: then the middle
-is ``sum over objects of s_u s_u' - sum over unordered pairs of s_p s_p'`` (Aronow, Samii and Assenova,
+    s_g = sum over the rows of g of theta_i z_i,      theta_i = -d loss_i / d f,
+
+stands for it: what the outcomes add to the estimates (Liang and Zeger, Biometrika 73, 1986; times
+``G / (G - 1)`` for G clusters), and the expected square of what the penalty takes from them.  Of
+independent rows the two make up ``scale P^-1``; without a penalty the second is nothing.  Rows that
+share an object are clusters that overlap: then the middle is
+``sum over objects of s_u s_u' - sum over unordered pairs of s_p s_p'`` (Aronow, Samii and Assenova,
 Political Analysis 23, 2015), and what is negative in it is left out.
 """
 
@@ -147,11 +151,12 @@ class LinearPart:
             return self.scale * (roots.T @ roots)
         span = self.span
         directions = solve_triangular(span.factor, roots, lower=True, trans="T")  # P^-1 t
-        used = directions[: span.rows.shape[1]]
+        used = directions[: span.rows.shape[1]]  # without a constant, which is not penalised
+        shrunk = self.scale * (used.T @ used)
         pulls, rows = self.pulls[:, np.newaxis], span.rows
         # one number per row and functional: how much the row moves it
         if isinstance(clusters, str) and clusters == BY_OBJECT:
-            return self._dyadic(self._influences(used, directions, pulls))
+            return self._dyadic(self._influences(used, directions, pulls)) + shrunk
         codes = self.cluster_codes(clusters)
         n_clusters = int(codes.max(initial=-1)) + 1
         gathering = sp.csr_array(
@@ -161,7 +166,7 @@ class LinearPart:
         moved = np.asarray(sums @ used)
         if span.has_bias:
             moved = moved + np.outer(gathering.sum(axis=1), directions[-1])
-        return (moved.T @ moved) * (n_clusters / max(n_clusters - 1, 1))
+        return (moved.T @ moved) * (n_clusters / max(n_clusters - 1, 1)) + shrunk
 
     def _influences(self, used: Matrix, directions: Matrix, pulls: Matrix) -> Matrix:
         moved = np.asarray(self.span.rows @ used)

@@ -23,7 +23,7 @@ by random signs with a seed (Hutchinson), as it adds a few per cent at most.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,6 +74,11 @@ class Shape:
         bent -= (2.0 * z**3 - 5.0 * z) * skew**2 / 36.0
         return np.asarray(self.shift + errors * self.stretch * bent)
 
+    def ends(self, errors: Vector, quantile: Any) -> tuple[Vector, Vector]:
+        """Deviations at both ends of intervals; an estimate lies in its own."""
+        low, high = (self.offsets(errors, sign * quantile) for sign in (-1.0, 1.0))
+        return np.minimum(low, 0.0), np.maximum(high, 0.0)
+
 
 class _Known(Protocol):
     """A posterior, or the linear part of a model."""
@@ -85,22 +90,37 @@ class _Known(Protocol):
     def scale(self) -> float: ...
 
 
-def shape_of(known: _Known, observed: Observations, decisions: Vector, roots: Matrix) -> Shape:
-    """Shape of values with these roots, shape (r, q), of a logistic machine with few features."""
+def shape_of(
+    known: _Known,
+    observed: Observations,
+    decisions: Vector,
+    roots: Matrix,
+    *,
+    mean_only: bool = False,
+) -> Shape:
+    """Shape of values with these roots, shape (r, q), of a logistic machine with few features.
+
+    ``mean_only`` leaves all but the mean normal, where the variance is not that of the posterior.
+    """
     span, number = known.span, roots.shape[1]
     is_new = isinstance(span, Parameters) and len(roots) != len(span.factor)
     if not isinstance(span, Parameters) or span.has_bias or is_new:
         return Shape.normal(number)
     if len(observed) * number > _MOST_INFLUENCES:
         return Shape.normal(number)
-    chance = expit(decisions)
-    bend = observed.weights * chance * (1.0 - chance)
-    third, fourth = bend * (1.0 - 2.0 * chance), bend * (1.0 - 6.0 * chance * (1.0 - chance))
+    ahead, behind = expit(decisions), expit(-decisions)  # so that the third is odd, bit for bit
+    bend = observed.weights * ahead * behind
+    third, fourth = bend * (behind - ahead), bend * (1.0 - 6.0 * ahead * behind)
     half = np.sqrt(known.scale) * solve_triangular(span.factor, np.eye(len(roots)), lower=True)
     sums = _Sums(half, np.sqrt(known.scale) * half.T @ roots, len(observed))
     some = max(1, at_a_time(span.budget) // max(len(roots), number))
     for part in batches(len(observed), some):
-        sums.add(span.rows[part], third[part], fourth[part])
+        rows = span.rows[part]
+        variance = sums.add_pull(rows, third[part])
+        if not mean_only:
+            sums.add(rows, variance, third[part], fourth[part])
+    if mean_only:
+        return replace(Shape.normal(number), shift=sums.directions.T @ sums.pull())
     return sums.shape(np.sqrt(known.scale * np.sum(roots**2, axis=0)))
 
 
@@ -118,15 +138,19 @@ class _Sums:
         self.pulled, self.squares = np.zeros(r), np.zeros((r, q))
         self.loop, self.third, self.fourth = np.zeros(q), np.zeros(q), np.zeros(q)
 
-    def add(self, rows: Any, third: Vector, fourth: Vector) -> None:
-        """Rows with the third and fourth derivatives of their losses."""
+    def add_pull(self, rows: Any, third: Vector) -> Vector:
+        """Rows with the third derivatives of their losses; returns the variances v_i."""
         through = rows @ self.inner
         variance = np.asarray(
             (rows.multiply(through) if sp.issparse(rows) else rows * through).sum(axis=1)
         ).ravel()
+        self.pulled += rows.T @ (third * variance)
+        return variance
+
+    def add(self, rows: Any, variance: Vector, third: Vector, fourth: Vector) -> None:
+        """Rows with their variances and the third and fourth derivatives of their losses."""
         moved = np.asarray(rows @ self.directions)
         squared = moved**2
-        self.pulled += rows.T @ (third * variance)
         self.squares += rows.T @ (third[:, np.newaxis] * squared)
         self.loop -= 0.5 * ((fourth * variance) @ squared)
         self.third -= third @ (squared * moved)
@@ -134,10 +158,17 @@ class _Sums:
         for place, along in enumerate((third[:, np.newaxis] * (rows @ self.probes)).T):
             self.probed[place] += rows.T @ (along[:, np.newaxis] * moved)
 
+    def pull(self) -> Vector:
+        """S^-1 m, with m the shift of the mean."""
+        pull = -0.5 * self.pulled
+        # m' S^-1 m: parameters together move by at most their standard errors, one each
+        length = float(np.linalg.norm(self.half @ pull))
+        return np.asarray(pull * min(1.0, np.sqrt(len(pull)) / max(length, 1e-300)))
+
     def shape(self, errors: Vector) -> Shape:
         """Cumulants over powers of the standard error, within what is trusted."""
-        mean = -0.5 * self.inner @ self.pulled
-        loop = self.loop - mean @ self.squares
+        pull = self.pull()
+        loop = self.loop - (self.inner @ pull) @ self.squares
         norms = [np.sum((self.half @ probed) ** 2, axis=0) for probed in self.probed]
         loop += 0.5 * np.mean(norms, axis=0)
         safe = np.where(errors > 0.0, errors, 1.0)
@@ -147,5 +178,4 @@ class _Sums:
         fourth = self.fourth + 3.0 * np.sum((self.half @ self.squares) ** 2, axis=0)
         # at least that of a gamma distribution, so that quantiles stay in their order
         kurtosis = np.clip(fourth / (safe * stretch) ** 4, 1.5 * skewness**2, _MOST_PEAKED)
-        shift = self.directions.T @ (-0.5 * self.pulled)
-        return Shape(np.clip(shift, -errors, errors), stretch, skewness, kurtosis)
+        return Shape(self.directions.T @ pull, stretch, skewness, kurtosis)

@@ -68,7 +68,8 @@ def analytic_spread(
         found = _posterior_spread(machine, posterior(model), pairs, combined)
     else:
         part = LinearPart.of(model)
-        found = Spread(part.covariance(part.span.roots(pairs, combined), clusters))
+        roots = part.span.roots(pairs, combined)
+        found = Spread(_at_least(part.covariance(roots), part.covariance(roots, clusters)))
     return found.times(slope)
 
 
@@ -79,6 +80,17 @@ def _posterior_spread(machine: Any, known: Posterior, pairs: Pairs, combined: An
     observed = machine.observed_
     shape = shape_of(known, observed, machine._model.decisions(observed.pairs), roots)
     return Spread(known.scale * (roots.T @ roots), shape)
+
+
+def _at_least(independent: Matrix, clustered: Matrix) -> Matrix:
+    """A covariance by clusters, with errors of at least those of independent rows.
+
+    Few clusters tell too little: an object that one judge alone has seen fits that judge's votes, and
+    would have next to no error (Angrist and Pischke, Mostly Harmless Econometrics, 2009, section 8.2).
+    """
+    floor, found = np.diag(independent), np.diag(clustered)
+    factors = np.sqrt(np.maximum(floor / np.maximum(found, 1e-300), 1.0))
+    return clustered * np.outer(factors, factors)
 
 
 def slope_of(outer: Vector, inner: Vector) -> float:
@@ -233,7 +245,7 @@ def comparable(model_pairs: Pairs, pairs: Pairs) -> Mask:
     Objects that are known by their names alone, an indicator column each or no features at all,
     compare only where comparisons lead from one to the other.
     """
-    if not _known_by_name(model_pairs):
+    if not known_by_name(model_pairs):
         return np.ones(len(pairs), dtype=np.bool_)
     both = together(model_pairs, pairs)
     ends, n = ends_of(both), len(model_pairs)
@@ -241,7 +253,7 @@ def comparable(model_pairs: Pairs, pairs: Pairs) -> Mask:
     return parts[ends.first[n:]] == parts[ends.second[n:]]
 
 
-def _known_by_name(pairs: Pairs) -> bool:
+def known_by_name(pairs: Pairs) -> bool:
     """Whether each object has a column of its own, and no other feature."""
     if pairs.n_object_features == 0:
         return pairs.ids is not None

@@ -113,9 +113,16 @@ class Posterior:
         return np.sqrt(self.variance(pairs))
 
     def covariance(self, pairs: Pairs, combined: Any = None) -> Matrix:
-        """Covariance of the values f, or of the sums ``combined @ f``, shape (q, q)."""
-        if combined is None:
-            combined = sp.eye_array(len(pairs))
+        """Covariance of the values f, or of the sums ``combined @ f``, shape (q, q).
+
+        Of swapped pairs it is the same bit for bit, with the signs that the parity gives.
+        """
+        combined = sp.csr_array(sp.eye_array(len(pairs)) if combined is None else combined)
+        pairs = pairs.compact()
+        if self.parity is not None:  # each pair in one order alone: the same for swapped pairs
+            order = Orientation.of_compact(pairs)
+            pairs = pairs.with_swapped(order.turned)
+            combined = combined * order.restored(self.parity, np.ones(len(pairs)))
         matrix = self.scale * self.span.covariance(pairs, sp.csr_array(combined))
         return (matrix + matrix.T) * 0.5
 

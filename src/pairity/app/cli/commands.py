@@ -24,6 +24,9 @@ from pairity.app.cli.options import Settings
         "pairity fit pairs.csv --first a --second b --label same --objects records.csv \\",
         "    --id record --symmetry symmetric --kernel 'gaussian(2) + linear' --C 10 \\",
         "    --output records.pairity",
+        "pairity fit votes.csv --first left --second right --label better --positive left \\",
+        "    --symmetry antisymmetric --learner logistic --antisymmetric-feature longer \\",
+        "    --ranking board.csv --by judge --effects style.csv --output votes.pairity",
         "pairity fit --config season.toml --force",
         "pairity fit games/*.parquet --first white --second black --label result \\",
         "    --objects players.parquet --symmetry antisymmetric --distributed tcp://host:8786 \\",
@@ -82,6 +85,8 @@ from pairity.app.cli.options import Settings
 @options.file("--report", "Write a report (HTML) too.")
 @options.option("--title", "Heading of the report.", metavar="TEXT")
 @options.column("--name", "Column of the objects table with names for the report; no feature.")
+@options.file("--ranking", "Write the objects ranked, with intervals, too (logistic, ridge).")
+@options.certainty
 @options.config
 @options.force
 @options.as_json
@@ -172,11 +177,8 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
 )
 @options.number("--threshold", "Decision above which two objects match; 0.")
 @options.flag("--intervals", "Add intervals, possible ranks, ties and chances of being the best.")
-@options.number("--level", "Coverage of the intervals; 0.9.")
 @options.file("--training", "Table that the model was trained on, for --by.")
-@options.column("--by", "Column of it whose rows hang together: a judge, a day; or 'object'.")
-@options.file("--effects", "Write effects of features of pairs and objects, with intervals, too.")
-@options.file("--judges", "Write how reliable each judge of --by is, and what it prefers, too.")
+@options.certainty
 @options.output_table("the ranking or the groups")
 @options.config
 @options.force

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -98,10 +100,27 @@ def _refuse_contradictions(settings: Settings) -> None:
         and settings.neighbour_means is not None,
         f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
         and learner not in _TUNED,
+        **_refused_of_rankings(settings),
     }
     for message, is_wrong in refused.items():
         if is_wrong:
             raise InputError(message)
+
+
+def _refused_of_rankings(settings: Settings) -> dict[str, bool]:
+    """What a ranking beside the model cannot be made of, and whether it is asked for."""
+    asked_for, learner = settings.ranking is not None, settings.learner
+    given = [n for n in ("level", "by", "effects", "judges") if getattr(settings, n) is not None]
+    return {
+        f"got --{given[0] if given else ''} without --ranking; expected both.": bool(given)
+        and not asked_for,
+        f"got --ranking with --learner {learner}, --symmetry {settings.symmetry}; expected logistic or"
+        " ridge, antisymmetric.": asked_for
+        and (learner not in ("logistic", "ridge") or settings.symmetry != "antisymmetric"),
+        "got --ranking with --time, --symmetric-feature or --distributed; expected pairity rank after"
+        " the fit, which says what is compared.": asked_for
+        and bool(settings.time or settings.symmetric_feature or settings.distributed),
+    }
 
 
 def make_low_rank(settings: Settings, *, identity: bool) -> Any:
@@ -159,9 +178,10 @@ def run_fit(settings: Settings) -> None:
         return
     _refuse_workers_only(settings)
     start = time.perf_counter()
+    n_stages = 3 + (settings.report is not None) + (settings.ranking is not None)
     with (
         new_paths(settings.outputs(), settings.inputs(), force=settings.force) as staged,
-        show_stages(make_console(), "reading", 2 + len(staged)) as enter,
+        show_stages(make_console(), "reading", n_stages) as enter,
         bad_input(),
     ):
         training = read_training(settings)
@@ -186,7 +206,29 @@ def run_fit(settings: Settings) -> None:
                 groups=training.groups,
                 title=settings.title,
             )
-    say_trained(settings, model, summary, start)
+        ranked = _ranking(settings, training, model, staged, enter)
+    say_trained(settings, model, summary | ranked, start)
+
+
+def _ranking(
+    settings: Settings, training: Training, model: Any, staged: Sequence[Path], enter: Any
+) -> dict[str, Any]:
+    """Write the ranking where it is asked for, as ``pairity rank`` would; what to say of it."""
+    if settings.ranking is None:
+        return {}
+    from pairity.app.cli.ask_commands import Asked
+    from pairity.app.cli.rank_command import write_ranking
+
+    enter("ranking")
+    places = dict(zip(settings.outputs(), staged, strict=True))
+    given = Asked(model, training.recipe, training.objects, places)
+    names = ("level", "by", "effects", "judges")
+    own = {"output": settings.ranking, "training": settings.pairs, "intervals": True}
+    own |= dict.fromkeys(("pairs", "method", "threshold"))
+    content = write_ranking(
+        given, Settings(**{name: getattr(settings, name) for name in names}, **own)
+    )
+    return content | {"ranking": str(settings.ranking)}
 
 
 def _groups(settings: Settings, training: Training, model: Any) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class Settings(SimpleNamespace):
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        names = ("report", "effects", "judges", "groups_output", "suggestions")
+        names = ("report", "ranking", "effects", "judges", "groups_output", "suggestions")
         more = (getattr(self, name, None) for name in names)
         return [path for path in (self.output, *more) if path not in (None, STANDARD_OUTPUT)]
 
@@ -240,6 +240,16 @@ def table_columns(*, label_required: bool) -> Any:
     )
 
 
+#: What a ranking with intervals takes.
+certainty = together(
+    number("--level", "Coverage of the intervals; 0.9."),
+    column(
+        "--by",
+        "Column of the training table whose rows hang together: a judge, a day; or 'object'.",
+    ),
+    file("--effects", "Write effects of features of pairs and objects, with intervals, too."),
+    file("--judges", "Write how reliable each judge of --by is, and what it prefers, too."),
+)
 #: What learners on graphs take.
 graphs = together(
     number("--manifold", "Weight of the smoothness over the graph (laplacian); 100."),

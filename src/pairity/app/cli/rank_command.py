@@ -22,23 +22,29 @@ _RANKINGS, _GROUPINGS = ("least_squares", "mean", "wins"), ("average", "componen
 def run_rank(settings: Settings) -> None:
     """Read, rank or group, write, say."""
     with asked(settings) as given:
-        compared = all_pairs(given.recipe, given.objects, settings)
-        symmetry = machine_of(given.model).symmetry
-        work = {"antisymmetric": _ranked, "symmetric": _grouped}.get(symmetry)
-        if work is None:
-            raise InputError(
-                f"got a model with symmetry {symmetry!r}; expected an antisymmetric one to rank by, or"
-                " a symmetric one to group by."
-            )
-        table, content = work(given, compared, settings)
-        given.write(table, settings.output)
-        for name, make in {"effects": _effects, "judges": _judges}.items():
-            path = getattr(settings, name)
-            if path is not None:
-                given.write(make(given, settings), path)
-                content[name] = str(path)
+        content = write_ranking(given, settings)
     content["table"] = "standard output" if settings.to_stdout else str(settings.output)
     say(settings, f"objects by {settings.model}", content)
+
+
+def write_ranking(given: Asked, settings: Settings) -> dict[str, Any]:
+    """Rank or group, write the tables, and return what to say of them."""
+    compared = all_pairs(given.recipe, given.objects, settings)
+    symmetry = machine_of(given.model).symmetry
+    work = {"antisymmetric": _ranked, "symmetric": _grouped}.get(symmetry)
+    if work is None:
+        raise InputError(
+            f"got a model with symmetry {symmetry!r}; expected an antisymmetric one to rank by, or"
+            " a symmetric one to group by."
+        )
+    table, content = work(given, compared, settings)
+    given.write(table, settings.output)
+    for name, make in {"effects": _effects, "judges": _judges}.items():
+        path = getattr(settings, name)
+        if path is not None:
+            given.write(make(given, settings), path)
+            content[name] = str(path)
+    return content
 
 
 def all_pairs(recipe: Recipe, objects: Objects, settings: Settings) -> Pairs:
