@@ -270,10 +270,12 @@ def derived_cases():
     context = naive.derived(gaussian, lambda a, ab, t, b: ab)
     linear = naive.derived(naive.inner, lambda a, ab, t, b: a - b, lambda a, ab, t, b: t)
     product = ("product", "absolute_antisymmetric")
+    apart = naive.derived(gaussian, lambda a, ab, t, b: np.array([np.sqrt(((a - b) ** 2).sum())]))
     return [
         Case("additive", Additive(Gaussian(1.2)), naive.additive(gaussian), None),
         Case("identity", Identity(), naive.pair_identity, None),
         Case("derived-even", Derived(Gaussian(1.2), away), even, EVEN),
+        Case("derived-distance", Derived(Gaussian(1.2), "distance"), apart, EVEN),
         Case("derived-group", Derived(Gaussian(1.2), product), grouped, EVEN, group=True),
         Case("derived-odd", Derived(Gaussian(1.2), ("difference",)), odd, None),
         Case(

@@ -1,4 +1,4 @@
-"""``python -m experiments.matching [products restaurants people ...]``: measure, print, keep.
+"""``python -m experiments.matching [products restaurants citations people ...]``: measure, print, keep.
 
 People are 100,000 against 100,000; ``people=N`` takes others.  Results are in
 ``experiments/results/matching.json``; runs that are not asked for keep theirs.
@@ -9,39 +9,33 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from experiments.matching import real_tables
 from experiments.matching.commands import run_match
 from experiments.matching.forest import forest_scores
 from experiments.matching.people import people
+from experiments.matching.real_tables import citations, products, restaurants
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "matching.json"
 
 
-def products(folder: Path) -> dict[str, Any]:
-    """Amazon and Google: with the labels of the published split, and with none."""
-    real_tables.products(folder)
-    tables, test = ("amazon.csv", "google.csv"), ("--held-out", "test.csv")
-    return {
-        "labels": run_match(
-            folder, *tables, "--labels", "labelled.csv", *test, "--output", "matches.csv"
-        ),
-        "none": run_match(folder, *tables, *test, "--output", "matches.csv"),
-    }
+def real(name: str, folder: Path) -> dict[str, Any]:
+    """With labels, with none, and a tuned forest in the place of the automatic model.
 
-
-def restaurants(folder: Path) -> dict[str, Any]:
-    """Two guides: with half of the matches as labels, and with none."""
-    real_tables.restaurants(folder)
-    tables = ("fodors.csv", "zagats.csv")
-    labels = ("--labels", "labelled-places.csv", "--held-out", "test-places.csv")
+    Where all matches are known, all of them are the test without labels.
+    """
+    tables = REAL[name](folder)
+    labels, test, output = "labelled.csv", "test.csv", ("--output", "matches.csv")
+    every = "all.csv" if (folder / "all.csv").exists() else test
     return {
-        "labels": run_match(folder, *tables, *labels, "--output", "places.csv"),
-        "none": run_match(folder, *tables, "--held-out", "matches.csv", "--output", "places.csv"),
+        "labels": run_match(folder, *tables, "--labels", labels, "--held-out", test, *output),
+        "none": run_match(folder, *tables, "--held-out", every, *output),
+        "forest": forest_scores(folder, tables, labels, test),
     }
 
 
@@ -67,18 +61,11 @@ def _people(folder: Path, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return ("left.csv", "right.csv"), ("--held-out", "others.csv", "--output", "people.csv")
 
 
-def forest(folder: Path) -> dict[str, Any]:
-    """A tuned random forest on the features of Amazon and Google."""
-    real_tables.products(folder)
-    return forest_scores(folder)
-
-
-JOBS = {
-    "products": products,
-    "restaurants": restaurants,
+REAL = {"products": products, "restaurants": restaurants, "citations": citations}
+JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+    **{name: partial(real, name) for name in REAL},
     "people": made_people,
     "labelled-people": labelled_people,
-    "forest": forest,
 }
 
 

@@ -65,6 +65,18 @@ def test_both_tables_name_candidates_and_swapping_them_changes_nothing():
     assert found.contains(np.array([4, 0]), np.array([0, 3]), 7).tolist() == [True, False]
 
 
+def test_places_of_pairs_that_are_candidates_and_of_others():
+    found = candidates.Candidates(np.array([3, 0, 1]), np.array([4, 2, 4]), 1, 10)
+    assert found.places(np.array([2, 4, 4, 0]), np.array([0, 3, 2, 1]), 5).tolist() == [
+        1,
+        0,
+        -1,
+        -1,
+    ]
+    none = candidates.Candidates(*np.zeros((2, 0), dtype=np.intp), 1, 10)
+    assert none.places(np.array([0]), np.array([1]), 5).tolist() == [-1]
+
+
 def test_one_table_is_compared_with_itself():
     left, right = make_tables()
     records = Records.read(pd.concat([left, right], ignore_index=True))

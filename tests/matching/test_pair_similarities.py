@@ -11,6 +11,7 @@ rapidfuzz = pytest.importorskip("rapidfuzz", reason="RapidFuzz comes with the ma
 from pairity.matching import Comparison, Records, nearest_records  # noqa: E402
 from pairity.matching.pair_features import PairFeatures, as_pairs  # noqa: E402
 from pairity.matching.rivals import Rivals  # noqa: E402
+from pairity.matching.shared_words import Words, found_in  # noqa: E402
 
 TABLE = pd.DataFrame(
     {
@@ -92,6 +93,44 @@ def test_any_texts_are_symmetric(texts):
     there, back = comparison.of(first, second).values, comparison.of(second, first).values
     assert (there == back).all()
     assert np.isfinite(there).all()
+
+
+def weight(texts, word):
+    """``log((1 + m) / (1 + d)) + 1``."""
+    having = sum(word in text.split() for text in texts)
+    return np.log((1 + len(texts)) / (1 + having)) + 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.text("ab ", max_size=9), min_size=2, max_size=5))
+def test_shared_words_are_those_of_sets(texts):
+    words = Words(np.array(texts, dtype=object))
+    first, second = map(np.ravel, np.indices((len(texts), len(texts))))
+    weights = {word: weight(texts, word) for text in texts for word in text.split()}
+    largest = np.log(1 + len(texts)) + 1  # of a word that no text has
+    sets = [set(text.split()) for text in texts]
+    total = [sum(weights[word] for word in words) for words in sets]
+    for pair, (a, b) in enumerate(zip(first, second, strict=True)):
+        shared = sum(weights[word] for word in sets[a] & sets[b])
+        either = sum(weights[word] for word in sets[a] | sets[b])
+        fewer = min(total[a], total[b])
+        expected = [
+            shared / either if either else 1.0,
+            shared / fewer if fewer else 1.0,
+            float(bool(sets[a]) and bool(sets[b]) and not sets[a] & sets[b]),
+        ]
+        alone = [
+            max((weights[word] for word in one - other), default=0.0) / largest
+            for one, other in ((sets[a], sets[b]), (sets[b], sets[a]))
+        ]
+        ways = [shared / total[end] for end in (a, b) if total[end]]
+        np.testing.assert_allclose(words.compared(first, second)[:, pair], expected, atol=1e-14)
+        np.testing.assert_allclose(
+            words.unshared(first, second)[:, pair], [min(alone), max(alone)], atol=1e-14
+        )
+        np.testing.assert_allclose(
+            found_in(words, words, first, second)[pair], np.mean(ways) if ways else 0.0, atol=1e-14
+        )
 
 
 def test_rivals_are_the_best_others():

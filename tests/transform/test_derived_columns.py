@@ -1,5 +1,7 @@
 """DerivedFeatures: values against a plain twin, laws, names, models, refusals."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,7 +20,7 @@ from pairity.model_selection import PairKFold
 from pairity.pairs.derived import PARTS
 from pairity.pairs.parity import SYMMETRIES, Parity
 
-EVEN = ["absolute_difference", "sum", "product", "absolute_antisymmetric"]
+EVEN = ["absolute_difference", "sum", "product", "distance", "absolute_antisymmetric"]
 
 
 def naive_columns(x, z, given, part):
@@ -28,6 +30,7 @@ def naive_columns(x, z, given, part):
         "absolute_difference": lambda: [abs(p - q) for p, q in ends],
         "sum": lambda: [p + q for p, q in ends],
         "product": lambda: [p * q for p, q in ends],
+        "distance": lambda: [math.sqrt(sum((p - q) * (p - q) for p, q in ends))],
         "difference": lambda: [p - q for p, q in ends],
         "absolute_antisymmetric": lambda: [abs(v) for v in given.tolist()],
     }[part]()
@@ -116,12 +119,21 @@ def test_names_follow_the_columns_through_a_pipeline():
         *("price(a)", "time(a)", "distance"),
         *("|price(a) - price(b)|", "|time(a) - time(b)|"),
         *("price(a) + price(b)", "time(a) + time(b)"),
-        *("price(a) * price(b)", "time(a) * time(b)", "|home|", "home"),
+        *("price(a) * price(b)", "time(a) * time(b)", "distance(a, b)", "|home|", "home"),
         *("price(a) - price(b)", "time(a) - time(b)", "price(b)", "time(b)"),
     ]
     assert len(names) == steps.transform(pairs).shape[1]
     alone = DerivedFeatures(keep_objects=False).fit(pairs)
     assert len(alone.get_feature_names_out()) == alone.transform(pairs).shape[1]
+
+
+def test_one_distance_of_all_features_is_the_example_of_remark_1(rng):
+    objects = rng.normal(size=(5, 7))
+    pairs = Pairs.complete(objects)
+    done = DerivedFeatures("distance", (), keep_objects=False).fit_transform(pairs)
+    expected = [math.dist(*objects[[a, b]]) for a, b in zip(pairs.first, pairs.second, strict=True)]
+    np.testing.assert_allclose(done.symmetric[:, -1], expected, rtol=1e-15)
+    assert done.symmetric.shape[1] == pairs.n_symmetric + 1
 
 
 def test_names_of_wide_rows_that_follow_no_pattern_are_taken_as_they_are():

@@ -28,11 +28,16 @@ _KINDS = ("objects", "symmetric", "antisymmetric")
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns that are shuffled together, by kind."""
+    """Columns that are shuffled together, by kind; with ``ids`` the ids of objects as well.
+
+    A kernel that tells objects apart by their ids, such as ``Identity``, does not see a shuffle of
+    columns alone.
+    """
 
     objects: tuple[int, ...] = ()
     symmetric: tuple[int, ...] = ()
     antisymmetric: tuple[int, ...] = ()
+    ids: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class ShuffleFrame:
             _replaced(
                 pairs.antisymmetric, turned * pairs.antisymmetric[rows], columns.antisymmetric
             ),
-            ids=pairs.ids,
+            ids=pairs.ids[source] if columns.ids and pairs.ids is not None else pairs.ids,
             time=pairs.time,
         )
 

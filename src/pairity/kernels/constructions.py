@@ -23,7 +23,7 @@ from pairity.kernels.elementary import (
 )
 from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.data import Pairs
-from pairity.pairs.derived import common_parity, derived_features
+from pairity.pairs.derived import check_parts, common_parity, derived_features
 from pairity.pairs.parity import Parity, impose
 from pairity.runtime.validation import as_symmetric_matrix
 
@@ -241,8 +241,8 @@ def _metric(k1: Edges) -> Any:
 class Derived(Kernel):
     """``k(phi(ab), phi(cd))`` with features phi derived from the objects and the group features.
 
-    Parts that stay under a swap (``absolute_difference``, ``sum``, ``product``, ``symmetric``,
-    ``absolute_antisymmetric``) make a balanced kernel of any k.  Parts that change sign
+    Parts that stay under a swap (``absolute_difference``, ``sum``, ``product``, ``distance``,
+    ``symmetric``, ``absolute_antisymmetric``) make a balanced kernel of any k.  Parts that change sign
     (``difference``, ``antisymmetric``) make an order-invariant one of a reflection-invariant k, such
     as Linear or Gaussian.  Multiply two of them to use both kinds.
 
@@ -281,10 +281,10 @@ class Derived(Kernel):
 
     def formula(self, atoms: Atoms) -> Any:
         """The kernel between derived features."""
-        return atoms.derived(self.kernel, tuple(self.parts))
+        return atoms.derived(self.kernel, check_parts(self.parts))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"Derived({self.kernel!r}, {tuple(self.parts)!r})"
+        return f"Derived({self.kernel!r}, {check_parts(self.parts)!r})"
 
 
 # --8<-- [end:derived]

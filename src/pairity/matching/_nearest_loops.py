@@ -36,14 +36,16 @@ def largest_products(
                     touched[count] = answer
                     count += 1
                 sums[answer] += weight * posting_weights[posting]
-        filled = 0
+        filled, least = 0, 0.0
+        best, values = nearest[row], products[row]
         for place in range(count):
             answer = touched[place]
             value = sums[answer]
             sums[answer] = 0.0
-            if answer == own[row]:
-                continue
-            filled = _insert(nearest[row], products[row], filled, k, answer, value)
+            if value >= least and answer != own[row]:
+                filled = _insert(best, values, filled, k, answer, value)
+                if filled == k:
+                    least = values[k - 1]
 
 
 @njit(cache=True)

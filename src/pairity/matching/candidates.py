@@ -48,8 +48,16 @@ class Candidates:
 
     def contains(self, first: Places, second: Places, n_records: int) -> np.ndarray:
         """Which pairs, in either order, are candidates."""
+        return self.places(first, second, n_records) >= 0
+
+    def places(self, first: Places, second: Places, n_records: int) -> Places:
+        """Where pairs, in either order, stand among the candidates; -1 for those that are none."""
         keys = unordered_keys(self.first, self.second, n_records)
-        return np.isin(unordered_keys(first, second, n_records), keys)
+        asked = unordered_keys(first, second, n_records)
+        order = np.argsort(keys, kind="stable")
+        rank = np.searchsorted(keys[order], asked)
+        there = np.append(order, 0)[rank]
+        return np.where(np.append(keys, -1)[there] == asked, there, -1)
 
 
 def nearest_records(records: Records, k: int) -> Candidates:

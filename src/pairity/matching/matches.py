@@ -80,10 +80,14 @@ class Matches:
 
     def decide(self, first: Places, second: Places) -> Vector:
         """Log-odds of any pairs of record numbers, candidates or not."""
-        features = self.features.of(first, second)
+        place = self.candidates.places(first, second, len(self.records))
+        decisions, new = np.append(self.decisions, 0.0)[place], place < 0
+        features = self.features.of(first[new], second[new])
         if self.model is None:
-            return self.features.log_odds(features)
-        return decide(self.model, features)
+            decisions[new] = self.features.log_odds(features)
+        else:
+            decisions[new] = decide(self.model, features)
+        return decisions
 
     def evaluate(self, labels: Any) -> dict[str, Any]:
         """Precision and recall on labelled pairs that were not trained on, and of the candidates.

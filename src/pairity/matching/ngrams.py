@@ -11,13 +11,15 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.preprocessing import normalize
 
-from pairity.pairs.arrays import Places, Vector, batches
+from pairity.matching._row_pair_loops import largest_alone, products_of_pairs
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.column_kinds import Texts
+from pairity.runtime.resources import run_in_ranges
 
 #: Places that n-grams are hashed to.
 PLACES = 2**20
-#: Pairs whose products are made at a time.
-_PAIRS_AT_A_TIME = 200_000
+#: Pairs that one thread works on at a time.
+_PAIRS_AT_A_TIME = 50_000
 
 
 def counts(texts: Texts, analyzer: str, length: int = 3) -> sp.csr_array:
@@ -32,7 +34,9 @@ def counts(texts: Texts, analyzer: str, length: int = 3) -> sp.csr_array:
         token_pattern=r"(?u)\b\w+\b",
         **ngrams,
     )
-    return sp.csr_array(vectorizer.transform(distinct))[place.reshape(-1)]
+    table = sp.csr_array(vectorizer.transform(distinct))
+    table.sort_indices()  # as loops over pairs of rows expect them
+    return table[place.reshape(-1)]
 
 
 def rarity(table: sp.csr_array) -> Vector:
@@ -50,8 +54,32 @@ def weighted(table: sp.csr_array) -> sp.csr_array:
 
 def cosines(vectors: sp.csr_array, first: Places, second: Places) -> Vector:
     """Inner products of unit rows of pairs; the same for swapped pairs, bit for bit."""
+    return np.minimum(common(vectors, vectors, first, second), 1.0)
+
+
+def common(table: sp.csr_array, other: sp.csr_array, first: Places, second: Places) -> Vector:
+    """Inner products of rows of one table with rows of another."""
     found = np.empty(len(first))
-    for rows in batches(len(first), _PAIRS_AT_A_TIME):
-        products = vectors[first[rows]].multiply(vectors[second[rows]])
-        found[rows] = np.asarray(products.sum(axis=1)).reshape(-1)
-    return np.minimum(found, 1.0)
+
+    def work(start: int, stop: int) -> None:
+        rows = slice(start, stop)
+        products_of_pairs(*_parts(table), *_parts(other), first[rows], second[rows], found[rows])
+
+    run_in_ranges(work, len(first), _PAIRS_AT_A_TIME)
+    return found
+
+
+def rarest_alone(table: sp.csr_array, first: Places, second: Places) -> Vector:
+    """The largest entry of first rows in columns that second rows do not have; else 0."""
+    found = np.empty(len(first))
+
+    def work(start: int, stop: int) -> None:
+        rows = slice(start, stop)
+        largest_alone(*_parts(table), first[rows], second[rows], found[rows])
+
+    run_in_ranges(work, len(first), _PAIRS_AT_A_TIME)
+    return found
+
+
+def _parts(table: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return table.indptr, table.indices, table.data

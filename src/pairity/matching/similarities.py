@@ -72,16 +72,20 @@ class Comparison:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the features."""
-        return tuple(name for name, _ in self._parts)
+        return tuple(name for names, _ in self._parts for name in names)
 
     def of(self, first: Places, second: Places) -> Similarities:
         """Similarities of pairs of record numbers."""
-        columns = [compare(first, second) for _, compare in self._parts]
-        return Similarities(self.names, np.column_stack(columns).astype(np.float64))
+        values, start = np.empty((len(first), len(self.names))), 0
+        for names, compare in self._parts:
+            values.T[start : start + len(names)] = compare(first, second)
+            start += len(names)
+        return Similarities(self.names, values)
 
 
-Compare = Callable[[Places, Places], Vector]
-Part = tuple[str, Compare]
+#: Similarities of pairs, shape (n,), or several at once, shape (similarities, n); with their names.
+Compare = Callable[[Places, Places], Vector | Matrix]
+Part = tuple[tuple[str, ...], Compare]
 
 
 def _rapidfuzz() -> Any:
@@ -99,24 +103,19 @@ def _rapidfuzz() -> Any:
 def _parts_of(column: Column) -> Iterator[Part]:
     """Features of one column: similarities where both values are there, and what is missing."""
     missing = np.asarray(column.missing, dtype=np.bool_)
-    for name, compare in _SIMILARITIES[column.kind](column):
-        yield f"{column.name}: {name}", _where_present(compare, missing)
+    for names, compare in _SIMILARITIES[column.kind](column):
+        here = tuple(f"{column.name}: {name}" for name in names)
+        yield here, _where_present(compare, missing, len(names))
     if missing.any():
-        yield (
-            f"{column.name}: missing in one",
-            lambda a, b: (missing[a] ^ missing[b]).astype(np.float64),
-        )
-        yield (
-            f"{column.name}: missing in both",
-            lambda a, b: (missing[a] & missing[b]).astype(np.float64),
-        )
+        names = tuple(f"{column.name}: missing in {ends}" for ends in ("one", "both"))
+        yield names, lambda a, b: np.stack([missing[a] ^ missing[b], missing[a] & missing[b]])
 
 
-def _where_present(compare: Compare, missing: Any) -> Compare:
-    def compared(first: Places, second: Places) -> Vector:
-        found = np.zeros(len(first))
+def _where_present(compare: Compare, missing: Any, width: int) -> Compare:
+    def compared(first: Places, second: Places) -> Matrix:
+        found = np.zeros((width, len(first)))
         there = ~(missing[first] | missing[second])
-        found[there] = compare(first[there], second[there])
+        found[:, there] = compare(first[there], second[there])
         return found
 
     return compared
@@ -156,35 +155,30 @@ def _cosine(table: sp.csr_array) -> Compare:
 
 def _name(column: Column) -> Iterator[Part]:
     rapidfuzz, texts = _rapidfuzz(), column.texts
-    yield "Jaro-Winkler", _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
-    yield "sorted words", _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
-    yield "letters", _cosine(column.letters)
-    yield "equal", _equal(texts)
+    yield ("Jaro-Winkler",), _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
+    yield ("sorted words",), _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
+    yield ("letters",), _cosine(column.letters)
+    yield ("equal",), _equal(texts)
 
 
 def _text(column: Column) -> Iterator[Part]:
     rapidfuzz, texts = _rapidfuzz(), column.texts
-    yield "letters", _cosine(column.letters)
-    yield "words", _cosine(counts(texts, "word"))
-    yield "sorted words", _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
-    yield "common words", _scored(texts, rapidfuzz.fuzz.token_set_ratio, 100.0)
-    words = Words(texts)
-    yield "shared words", words.shared
-    yield "shorter in longer", words.contained
-    yield "rarest unshared, of the poorer", words.least_unshared
-    yield "rarest unshared, of the richer", words.most_unshared
-    numbers = Words(numbers_in(texts))
-    yield "shared numbers", numbers.shared
-    yield "numbers contained", numbers.contained
-    yield "numbers apart", numbers.conflict
+    yield ("letters",), _cosine(column.letters)
+    yield ("words",), _cosine(counts(texts, "word"))
+    yield ("sorted words",), _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
+    yield ("common words",), _scored(texts, rapidfuzz.fuzz.token_set_ratio, 100.0)
+    words, numbers = Words(texts), Words(numbers_in(texts))
+    yield ("shared words", "shorter in longer"), lambda a, b: words.compared(a, b)[:2]
+    yield ("rarest unshared, of the poorer", "rarest unshared, of the richer"), words.unshared
+    yield ("shared numbers", "numbers contained", "numbers apart"), numbers.compared
 
 
 def _code(column: Column) -> Iterator[Part]:
     rapidfuzz = _rapidfuzz()
     texts = as_objects("".join(filter(str.isalnum, text)) for text in column.texts.tolist())
-    yield "equal", _equal(texts)
-    yield "letters and digits", _scored(texts, rapidfuzz.distance.OSA.normalized_similarity)
-    yield "Jaro-Winkler", _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
+    yield ("equal",), _equal(texts)
+    yield ("letters and digits",), _scored(texts, rapidfuzz.distance.OSA.normalized_similarity)
+    yield ("Jaro-Winkler",), _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
 
 
 # Numbers ----------------------------------------------------------------------------------------
@@ -194,9 +188,9 @@ def _number(column: Column) -> Iterator[Part]:
     (values,) = column.numbers
     there = values[~np.isnan(values)]
     spread = float(np.subtract(*np.quantile(there, [0.75, 0.25]))) or float(there.std()) or 1.0
-    yield "equal", lambda a, b: (values[a] == values[b]).astype(np.float64)
-    yield "ratio", lambda a, b: _ratio(values[a], values[b])
-    yield "close", lambda a, b: np.exp(-np.abs(values[a] - values[b]) / spread)
+    yield ("equal",), lambda a, b: (values[a] == values[b]).astype(np.float64)
+    yield ("ratio",), lambda a, b: _ratio(values[a], values[b])
+    yield ("close",), lambda a, b: np.exp(-np.abs(values[a] - values[b]) / spread)
 
 
 def _ratio(left: Vector, right: Vector) -> Vector:
@@ -210,20 +204,16 @@ def _ratio(left: Vector, right: Vector) -> Vector:
 def _date(column: Column) -> Iterator[Part]:
     (days,) = column.numbers
     digits = as_objects("".join(filter(str.isdigit, text)) for text in column.texts.tolist())
-    yield "equal", lambda a, b: (days[a] == days[b]).astype(np.float64)
-    yield "days", lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _DAYS)
-    yield "years", lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _YEARS)
-    yield "digits", _scored(digits, _rapidfuzz().distance.OSA.normalized_similarity)
+    yield ("equal",), lambda a, b: (days[a] == days[b]).astype(np.float64)
+    yield ("days",), lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _DAYS)
+    yield ("years",), lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _YEARS)
+    yield ("digits",), _scored(digits, _rapidfuzz().distance.OSA.normalized_similarity)
 
 
 def _geo(column: Column) -> Iterator[Part]:
     north, east = np.radians(column.numbers)
-    for name, unit in zip(("near", "far"), _KILOMETRES, strict=True):
-        yield name, partial(_near, north, east, unit)
-
-
-def _near(north: Vector, east: Vector, unit: float, first: Places, second: Places) -> Vector:
-    return np.exp(-_kilometres(north, east, first, second) / unit)
+    units = np.array(_KILOMETRES)[:, np.newaxis]
+    yield ("near", "far"), lambda a, b: np.exp(-_kilometres(north, east, a, b) / units)
 
 
 def _kilometres(north: Vector, east: Vector, first: Places, second: Places) -> Vector:
@@ -250,13 +240,13 @@ _SIMILARITIES: dict[Kind, Callable[[Column], Iterator[Part]]] = {
 def _whole_records(records: Records) -> Iterator[Part]:
     """Letters of all columns together, and names of one record in the texts of the other."""
     vectors = records.vectors
-    yield "record: letters", lambda a, b: cosines(vectors, a, b)
+    yield ("record: letters",), lambda a, b: cosines(vectors, a, b)
     texts = [column for column in records.columns if column.kind is Kind.TEXT]
     for column in records.columns:
         others = [text for text in texts if text is not column]
         if others and column.kind in (Kind.NAME, Kind.TEXT):
             name = f"{column.name}: in texts of the other"
-            yield name, partial(found_in, Words(column.texts), Words(_joined(others)))
+            yield (name,), partial(found_in, Words(column.texts), Words(_joined(others)))
 
 
 def _joined(columns: list[Column]) -> Texts:

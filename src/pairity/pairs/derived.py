@@ -46,7 +46,7 @@ PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
     "absolute_difference": (EVEN, lambda pairs: np.abs(_combined(pairs, sub)), "|{0}(a) - {0}(b)|"),
     "sum": (EVEN, lambda pairs: _combined(pairs, add), "{0}(a) + {0}(b)"),
     "product": (EVEN, lambda pairs: _combined(pairs, mul), "{0}(a) * {0}(b)"),
-    "distance": (EVEN, _distance, "distance"),
+    "distance": (EVEN, _distance, "distance(a, b)"),
     "symmetric": (EVEN, lambda pairs: pairs.symmetric, "{0}"),
     "antisymmetric": (ODD, lambda pairs: pairs.antisymmetric, "{0}"),
     "absolute_antisymmetric": (EVEN, lambda pairs: np.abs(pairs.antisymmetric), "|{0}|"),

@@ -126,8 +126,9 @@ def _columns(pairs: Pairs, names: PairNames, most: int) -> tuple[dict[str, Colum
     n = pairs.n_object_features
     kinds = list(_KINDS)
     if n > most or (n > 1 and _is_identity(pairs)):
-        what = "which object it is" if _is_identity(pairs) else f"all {n:,} object features"
-        chosen[what] = Columns(objects=tuple(range(n)))
+        identity = _is_identity(pairs)
+        what = "which object it is" if identity else f"all {n:,} object features"
+        chosen[what] = Columns(objects=tuple(range(n)), ids=identity)
         note = "The features of objects are shuffled together."
         kinds.remove("objects")
     for kind in kinds:
