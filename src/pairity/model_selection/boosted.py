@@ -28,8 +28,9 @@ from pairity.model_selection.splits import Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 
-#: Rounds after which the held-out loss is looked at, and looks without gain that end a series.
-_ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 1
+#: Rounds after which the held-out loss is looked at, as many as are boosted at a time; the first look
+#: without gain ends a series.
+_ROUNDS = (15, 25), (40, 65), (100, 160), (250, 400)
 #: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
 #: rounds were best, larger ones where many were.
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
@@ -106,14 +107,15 @@ def _tried(
         random_state=setting.random_state,
     )
     tried, series = _Tried(model), [_Series(folds, split, model) for split in folds.splits]
-    worse = 0
-    for rounds in _ROUNDS if given is None else (0,):
-        decisions = np.concatenate([one.boosted(rounds) for one in series])
-        loss = held_out_loss(folds, setting.criterion, decisions)
-        worse = 0 if loss < tried.loss else worse + 1
-        if loss < tried.loss:
+    for looks in _ROUNDS if given is None else ((0,),):
+        by_fold = [one.boosted(looks) for one in series]
+        for rounds, parts in zip(looks, zip(*by_fold, strict=True), strict=True):
+            decisions = np.concatenate(parts)
+            loss = held_out_loss(folds, setting.criterion, decisions)
+            if loss >= tried.loss:
+                return tried
             tried.loss, tried.rounds, tried.held_out = loss, rounds, decisions
-        if worse >= _PATIENCE or setting.time_left <= 0.0:
+        if setting.time_left <= 0.0:
             break
     return tried
 
@@ -140,15 +142,26 @@ class _Series:
             for side in sides
         ]
 
-    def boosted(self, rounds: int) -> Vector:
-        """Decisions about the held-out pairs after so many rounds."""
-        if rounds:
-            self._estimator.set_params(max_iter=rounds)
+    def boosted(self, looks: tuple[int, ...]) -> list[Vector]:
+        """Decisions about the held-out pairs after these numbers of rounds; 0 is all there are."""
+        if looks[-1]:
+            self._estimator.set_params(max_iter=looks[-1])
         labels = self._targets
         classifies = self._prototype._classifies
         given = np.where(labels > 0, 1, -1) if classifies else labels
         options = {} if (self._weights == 1.0).all() else {"sample_weight": self._weights}
         self._estimator.fit(self._rows, given, **options)
         self._prototype._note(self._estimator, self._rows)
-        values = [self._prototype._read_off(self._estimator, side) for side in self._held]
-        return values[0] if self._parity is None else impose(self._parity, *values)
+        by_side = [self._staged(side, looks) for side in self._held]
+        if self._parity is None:
+            return by_side[0]
+        return [impose(self._parity, *sides) for sides in zip(*by_side, strict=True)]
+
+    def _staged(self, rows: Any, looks: tuple[int, ...]) -> list[Vector]:
+        """Log-odds or values after some of the rounds."""
+        if not looks[-1]:
+            return [self._prototype._read_off(self._estimator, rows)]
+        classifies = self._prototype._classifies
+        name = "staged_decision_function" if classifies else "staged_predict"
+        stages = enumerate(getattr(self._estimator, name)(rows), 1)
+        return [np.asarray(values).reshape(-1) for number, values in stages if number in looks]

@@ -43,8 +43,8 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import UNLIMITED, Budget, give_back
 
-#: Pairs in whose kernel functions trial models are expanded.
-_LANDMARKS = 500
+#: Pairs in whose kernel functions trial models are expanded: a third of the pairs, within bounds.
+_LANDMARKS = 150, 300
 #: Rounds from each start, and those after which one way to standardise is given up.
 _ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
 #: Pairs beyond which families that cannot be evaluated through objects are left out.
@@ -114,7 +114,6 @@ def choose_combination(
     budget: Budget = UNLIMITED,
     say: Callable[[str], None] | None = None,
     deadline: float = np.inf,
-    n_landmarks: int = _LANDMARKS,
 ) -> Combination:
     """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
 
@@ -125,7 +124,8 @@ def choose_combination(
     tell = say or (lambda text: None)
     _name_what_is_left_out(pairs, parity)
     scalings = _scalings(pairs)
-    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), n_landmarks, budget)
+    wanted = int(np.clip(len(pairs) // 3, *_LANDMARKS))
+    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), wanted, budget)
     order = np.random.default_rng(random_state).permutation(len(pairs))
     landmarks = np.sort(order[: room.n_landmarks])
 

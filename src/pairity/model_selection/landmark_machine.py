@@ -31,8 +31,8 @@ from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, default_limit, give_back
 from pairity.training.model import PairModel
 
-#: Pairs on which families are weighed and the landmarks there; landmarks of the model that is kept.
-_WEIGHED_ON, _TRIED_WITH, _LANDMARKS = 4000, 300, 600
+#: Pairs on which families are weighed, and landmarks of the model that is kept.
+_WEIGHED_ON, _LANDMARKS = 4000, 600
 #: Pairs that the exact machine for explanations is fitted to.
 _EXPLAINED_BY = 1000
 
@@ -53,7 +53,6 @@ def learn_landmarks(folds: TrainingFolds, setting: Setting, machine: Any) -> Lea
         budget=budget,
         say=setting.say,
         deadline=setting.deadline,
-        n_landmarks=_TRIED_WITH,
     )
     give_back()
     room = plan_landmarks(len(data), 1, _LANDMARKS, budget)
