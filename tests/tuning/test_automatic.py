@@ -103,7 +103,7 @@ def test_many_pairs_keep_group_features_through_landmarks(monkeypatch, tmp_path)
         "_MOST_FOR_KERNELS": 350,
         "_MOST_FOR_TREES": 300,
     }.items():
-        monkeypatch.setattr(f"pairity.model_selection.automatic.{name}", value)
+        monkeypatch.setattr(f"pairity.model_selection.automatic_model.{name}", value)
     rng = np.random.default_rng(0)
     first = rng.integers(20, size=400)
     second = (first + rng.integers(1, 20, size=400)) % 20

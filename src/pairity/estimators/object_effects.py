@@ -89,13 +89,15 @@ class EffectColumns:
 class Design:
     """A matrix of pairs by parameters, never formed: features, objects, pairs of objects.
 
-    Entries are those of ``features``; sqrt(object_weight) in the column of the first object and that
-    or its opposite in the column of the second; and sqrt(pair_weight) or its opposite in the column of the
-    pair.  Places are -1 where nothing is known.
+    Entries are those of ``features``; sqrt(object_weight) in the column of the first object, that or
+    its opposite in the column of the second; and sqrt(pair_weight) or its opposite in the column of
+    the pair.  Places are -1 where nothing is known.
     """
 
     features: Matrix  # (n, d)
-    places: tuple[Places, Places, Places]  # of the first objects, the second ones, the pairs of them
+    places: tuple[
+        Places, Places, Places
+    ]  # of the first objects, the second ones, the pairs of them
     signs: tuple[float, Vector]  # of the second objects, of the pairs
     widths: tuple[int, int, int]
     object_weight: float

@@ -1,8 +1,8 @@
 """Boosted trees as a member of the automatic model: histogram boosting in both orders.
 
 Folds are boosted side by side; after some rounds the mean held-out loss of all folds says whether
-more rounds pay.  Whether past rates of objects are columns, and the size of the trees, are chosen
-in the same way.
+more rounds pay.  Whether past rates of objects are columns, and (of more than a thousand pairs) the
+size of the trees, are chosen in the same way.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 
 #: Rounds after which the held-out loss is looked at, as many as are boosted at a time; the first look
-#: without gain ends a series.
-_ROUNDS = (15, 25), (40, 65), (100, 160), (250, 400)
+#: without gain ends a series.  Few pairs take half as many steps of twice the length.
+_ROUNDS, _STEP = ((15, 25, 40, 65), (100, 160), (250, 400)), 0.1
+_ROUNDS_OF_FEW, _STEP_OF_FEW, _FEW = ((8, 13, 20, 32), (50, 80, 125, 200)), 0.2, 1000
 #: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
 #: rounds were best, larger ones where many were.
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
+#: A series ends where so many times the gain of the last two looks would leave it behind others.
+_HOPE = 3.0
 #: Object features beyond which columns made of both objects are too many.
 _MOST_COLUMNS = 300
 
@@ -46,6 +49,7 @@ class _Tried:
     loss: float = np.inf
     rounds: int = 0
     held_out: Vector | None = None
+    hopeless: bool = False
 
 
 def boosts(pairs: Pairs) -> bool:
@@ -58,16 +62,25 @@ def _has_columns(pairs: Pairs) -> bool:
     return bool(dense or pairs.n_symmetric or pairs.n_antisymmetric)
 
 
-def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None) -> Learnt:
-    """Symmetrised boosting; another estimator that is given is fitted as it is."""
+def learn_boosted(
+    folds: TrainingFolds, setting: Setting, estimator: Any = None, rival: float = np.inf
+) -> Learnt:
+    """Symmetrised boosting; another estimator that is given is fitted as it is.
+
+    ``rival`` is the held-out loss of another member: trees far above it are not boosted further.
+    """
     pairs = folds.data.pairs
     ids = ["rates"] if objects_come_back(pairs) else []
     ids = ["ignore", *ids] if _has_columns(pairs) else ids
-    first = [_tried(folds, setting, estimator, _FIRST, rates) for rates in ids]
-    best = min(first, key=lambda tried: tried.loss)
-    if estimator is None and setting.time_left > 0.0:
+    best: _Tried | None = None
+    for rates in ids:
+        least = rival if best is None else min(rival, best.loss)
+        one = _tried(folds, setting, estimator, _FIRST, rates, least)
+        best = one if best is None or one.loss < best.loss else best
+    assert best is not None
+    if estimator is None and len(pairs) > _FEW and not best.hopeless and setting.time_left > 0.0:
         size = _LARGER if best.rounds >= _MANY else _SMALLER
-        other = _tried(folds, setting, None, size, best.model.ids)
+        other = _tried(folds, setting, None, size, best.model.ids, min(rival, best.loss))
         best = min(best, other, key=lambda one: one.loss)
     model, data = best.model, folds.data
     if estimator is None:
@@ -81,13 +94,19 @@ def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None)
 
 
 def _tried(
-    folds: TrainingFolds, setting: Setting, given: Any, size: tuple[int, int], ids: str
+    folds: TrainingFolds,
+    setting: Setting,
+    given: Any,
+    size: tuple[int, int],
+    ids: str,
+    rival: float,
 ) -> _Tried:
-    """Boost all folds for as long as it pays."""
+    """Boost all folds for as long as it pays, or may bring them near the loss of a rival."""
     leaves, least = size
+    few = len(folds.data) <= _FEW
     kind = HistGradientBoostingClassifier if setting.classifies else HistGradientBoostingRegressor
     boosting = kind(
-        learning_rate=0.1,
+        learning_rate=_STEP_OF_FEW if few else _STEP,
         max_leaf_nodes=leaves,
         min_samples_leaf=least,
         l2_regularization=1.0,
@@ -107,7 +126,8 @@ def _tried(
         random_state=setting.random_state,
     )
     tried, series = _Tried(model), [_Series(folds, split, model) for split in folds.splits]
-    for looks in _ROUNDS if given is None else ((0,),):
+    series_of_looks, losses = _ROUNDS_OF_FEW if few else _ROUNDS, list[float]()
+    for looks in series_of_looks if given is None else ((0,),):
         by_fold = [one.boosted(looks) for one in series]
         for rounds, parts in zip(looks, zip(*by_fold, strict=True), strict=True):
             decisions = np.concatenate(parts)
@@ -115,7 +135,9 @@ def _tried(
             if loss >= tried.loss:
                 return tried
             tried.loss, tried.rounds, tried.held_out = loss, rounds, decisions
-        if setting.time_left <= 0.0:
+            losses.append(loss)
+        tried.hopeless = loss - _HOPE * (losses[-3:][0] - loss) > rival
+        if tried.hopeless or setting.time_left <= 0.0:
             break
     return tried
 

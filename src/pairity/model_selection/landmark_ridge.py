@@ -109,12 +109,11 @@ class LandmarkRidge:
         kept = [fold[best] for _, fold in found]
         return Evaluation(weights, *judged[best], kept, table[best], best)
 
-    def fitted(self, evaluation: Evaluation) -> tuple[Vector, float]:
-        """Coefficients of the landmarks and bias, fitted to all rows with the best shift."""
-        total = self._weighted_sum(evaluation.weights)
+    def fitted(self, weights: Vector, shift: float) -> tuple[Vector, float]:
+        """Coefficients of the landmarks and bias, fitted to all rows."""
+        total = self._weighted_sum(weights)
         inside = total[self.landmarks].astype(np.float64).T  # symmetric, and in Fortran order
-        sums = self._sums(total, np.arange(len(total)))
-        return self._fits(sums, inside, SHIFTS[evaluation.shift :][:1])[0]
+        return self._fits(self._sums(total, np.arange(len(total))), inside, (shift,))[0]
 
     def _sums_of_folds(self, matrix: Vector) -> Callable[[int], Sums]:
         """What each fold needs, from sums over pieces that folds share unless there are too many."""
@@ -161,7 +160,11 @@ class LandmarkRidge:
     def _sums(self, matrix: Vector, rows: Rows) -> Sums:
         """Sums over some rows, weighted."""
         width = matrix.shape[1]
-        square, right, middle = np.zeros((width, width), order="F"), np.zeros(width), np.zeros(width)
+        square, right, middle = (
+            np.zeros((width, width), order="F"),
+            np.zeros(width),
+            np.zeros(width),
+        )
         for part in _parts(len(rows)):
             some = rows[part]
             values, weights = matrix[some].astype(np.float64, copy=False), self.weights[some]

@@ -126,9 +126,11 @@ def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
             best = best_of([(1.0, best[1])])
     chosen = tried[best]
     C = chosen.C * folds.refit_factor()
-    model = _fit_effects(folds, setting, parts[0].columns.parts, C, *best)
+    model = fit_effects(folds.data, setting, parts[0].columns.parts, C, *best)
     setting.say(f"linear: held-out loss {chosen.loss:.4f}, C {C:.3g}, weights of names {best}")
-    return Learnt(model, chosen.held_out, {"C": C, "object_weight": best[0], "pair_weight": best[1]})
+    return Learnt(
+        model, chosen.held_out, {"C": C, "object_weight": best[0], "pair_weight": best[1]}
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,15 +227,15 @@ def _path(
         yield new.times(at[:-1]) + np.nan_to_num(at[-1])
 
 
-def _fit_effects(
-    folds: TrainingFolds,
+def fit_effects(
+    data: TrainingData,
     setting: Setting,
     names: tuple[str, ...],
     C: float,
     object_weight: float,
     pair_weight: float,
 ) -> Effects:
-    data = folds.data
+    """Effects of columns, objects and pairs of objects, fitted to training pairs."""
     columns = EffectColumns.of(data.pairs, data.parity or Parity.EVEN, names)
     design = columns.design(data.pairs, object_weight, pair_weight)
     fitted = fit_parameters(design, data.targets, data.weights, C, _loss(setting), _start(columns))
@@ -258,9 +260,11 @@ def learn_kernel(folds: TrainingFolds, search: PairSearch) -> Learnt:
     data = folds.data
     targets = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
     search.set_params(cv=ReadySplits(folds.splits))
+    vars(search)["_weighs_pair_effects"] = False  # the linear member does
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubledRowsWarning)  # said before
         search.fit(data.pairs, targets, data.weights)
+    del vars(search)["_weighs_pair_effects"]
     search.set_params(cv=None)
     chosen = {
         search._strength: search.best_params_[search._strength],
