@@ -89,11 +89,30 @@ def test_the_order_in_which_rows_are_written_changes_nothing():
     assert (one.decision_function(pairs) == two.decision_function(pairs)).all()
 
 
-def test_few_pairs_are_for_the_linear_model():
-    pairs, values = made_up(1, m=13)
+@pytest.mark.parametrize(
+    ("m", "names"), [(9, ["linear"]), (13, ["linear", "kernels"]), (21, ["linear", "boosted trees"])]
+)
+def test_few_pairs_have_few_members(m, names):
+    """36, 78 and 210 pairs; families of kernels are not weighed on the second."""
+    pairs, values = made_up(1, m=m)
     for symmetry in SIGNS:
         model = PairClassifierCV(symmetry).fit(pairs, labels_of(values[symmetry]))
-        assert list(model.members_) == ["linear"]
+        assert list(model.members_)[:2] == names
+        kernels = model.members_.get("kernels")
+        assert m != 13 or kernels.model.combination_ is None
+        there, back = (model.decision_function(some) for some in (pairs, pairs.swap()))
+        assert (there == SIGNS[symmetry] * back).all()
+
+
+def test_the_score_of_few_pairs_does_not_flatter():
+    """Labels without any sense: the held-out loss must not be below that of a coin."""
+    scores = []
+    for seed in range(8):
+        pairs, y = cases.random_pairs(seed, n=60, m=25), cases.random_labels(seed, 60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PairityWarning)
+            scores.append(-PairClassifierCV("antisymmetric").fit(pairs, y).best_score_)
+    assert np.mean(scores) > np.log(2.0)
 
 
 def test_many_pairs_keep_group_features_through_landmarks(monkeypatch, tmp_path):

@@ -25,7 +25,8 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
     (:class:`~pairity.PairLogisticCV`).  Their decisions about held-out pairs are calibrated, and
     the calibrated log-odds added with weights that stay equal unless many held-out pairs insist
     (:mod:`pairity.model_selection.weights`).  The swap law holds bit for bit.  Below 200 pairs
-    there is the linear model alone.
+    there are no trees, and all families of kernels count alike; below 40 there is the linear model
+    alone.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
     weights_ : dict
         Weights of the members.
     best_score_ : float
-        Minus the mean held-out log-loss of the whole.
+        Minus the mean held-out log-loss of the whole; weights, calibrations and, up to 1000 pairs,
+        the settings of the kernel machine are those that the other folds would choose.
     classes_ : ndarray of shape (2,)
         Labels.
     best_estimator_, certificate_

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.estimators.machine import PairMachine, TakesSparseRows
 from pairity.estimators.symmetrized import in_one_order
 from pairity.model_selection.boosted import boosts, learn_boosted
+from pairity.model_selection.combination import equal_sums
 from pairity.model_selection.curves import Criterion, Sigmoid
 from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
 from pairity.model_selection.landmark_machine import learn_landmarks
@@ -35,8 +36,9 @@ from pairity.runtime.progress import say
 from pairity.runtime.validation import check_choice, check_positive
 from pairity.training.read import read, read_pairs
 
-#: Pairs below which the honest answer is a linear model.
-_FEW = 200
+#: Pairs below which families of kernels are not weighed, and those below which the honest answer is
+#: a linear model alone.
+_FEW, _FEWEST = 200, 40
 #: Pairs up to which the kernel machine is exact, and those that it and the trees are fitted to at
 #: most: a sample of more.
 _MOST_EXACT, _MOST_FOR_KERNELS, _MOST_FOR_TREES = 1000, 100_000, 300_000
@@ -162,8 +164,8 @@ class AutomaticModel(TakesSparseRows):
             steps["linear"] = lambda: learn_kernel(
                 folds, self._search(setting, linear_kernels(folds))
             )
-        else:
-            if boosts(pairs):
+        if len(pairs) >= _FEWEST:
+            if not few and boosts(pairs):
                 steps["boosted trees"] = lambda: on_sample(
                     folds,
                     _MOST_FOR_TREES,
@@ -197,6 +199,9 @@ class AutomaticModel(TakesSparseRows):
     def _learn_kernels(self, folds: TrainingFolds, setting: Setting) -> Learnt:
         """The exact search on few pairs, landmarks on many; names alone have few parameters."""
         pairs = folds.data.pairs
+        if len(pairs) < _FEW:
+            sums = equal_sums(pairs, folds.data.parity)
+            return learn_kernel(folds, self._search(setting, sums or linear_kernels(folds)))
         if len(pairs) <= _MOST_EXACT:
             return learn_kernel(folds, self._search(setting, "auto"))
         if not (pairs.n_object_features or pairs.n_symmetric or pairs.n_antisymmetric):
@@ -218,7 +223,11 @@ class AutomaticModel(TakesSparseRows):
     def _weigh(self, held_out: HeldOut, learnt: dict[str, Learnt], setting: Setting) -> None:
         """Weights of the members, and what each of them contributes."""
         values = {name: held_out.calibrated(one.held_out) for name, one in learnt.items()}
-        losses = {name: held_out.mean(held_out.losses(z)) for name, z in values.items()}
+        honest = {
+            name: values[name] if one.nested is None else held_out.nested(one.nested)
+            for name, one in learnt.items()
+        }
+        losses = {name: held_out.mean(held_out.losses(z)) for name, z in honest.items()}
         useful = [name for name in values if held_out.gains(values[name])[0] > 0.0]
         useful = useful or [min(losses, key=lambda name: losses[name])]
         found = member_weights(held_out, [values[name] for name in useful])
@@ -229,16 +238,15 @@ class AutomaticModel(TakesSparseRows):
                 held_out.curve(one.held_out),
                 weights[name],
                 losses[name],
-                _loss_without(held_out, values, useful, name),
+                _loss_without(held_out, honest, useful, name),
                 one.chosen,
                 one.machine,
             )
             for name, one in learnt.items()
         }
         self.weights_ = weights
-        total = np.sum([weights[name] * values[name] for name in useful], axis=0)
-        self.held_out_decisions_ = total
-        self.best_score_ = -held_out.mean(held_out.losses(total))
+        self.held_out_decisions_ = held_out.weighed([honest[name] for name in useful])
+        self.best_score_ = -held_out.mean(held_out.losses(self.held_out_decisions_))
         dropped = [name for name in values if name not in useful]
         if dropped:
             warn(

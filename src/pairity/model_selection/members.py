@@ -69,6 +69,7 @@ class Learnt:
     held_out: Vector  # of the held-out rows of all folds, NaN where there is none
     chosen: dict[str, Any] = field(default_factory=dict)
     machine: Any = None  # for explanations, where the model itself is none
+    nested: list[Vector] | None = None  # for each fold, decisions by settings that others chose
 
 
 def raw_decisions(model: Any, pairs: Pairs) -> Vector:
@@ -270,7 +271,7 @@ def learn_kernel(folds: TrainingFolds, search: PairSearch) -> Learnt:
         search._strength: search.best_params_[search._strength],
         "kernel": str(search.kernel_),
     }
-    return Learnt(search, search.held_out_decisions_, chosen)
+    return Learnt(search, search.held_out_decisions_, chosen, nested=search._nested_decisions)
 
 
 def linear_kernels(folds: TrainingFolds) -> list[Any]:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
@@ -29,6 +28,7 @@ from pairity.model_selection.curves import (
     smoothed_targets,
 )
 from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
+from pairity.model_selection.score_table import means_of, nested_decisions, results_table
 from pairity.model_selection.strength_paths import (
     Candidate,
     HeldOutPath,
@@ -271,8 +271,8 @@ class PairSearch(TakesSparseRows):
         }
         settings = [{"kernel": k, name: float(s)} for k in candidates for s in strengths]
         seconds = np.vstack([path.seconds for path in paths])
-        table = self.cv_results_ = _results_table(settings, scores[self.scoring], seconds)
-        table |= {f"mean_test_{scoring}": _means(scores[scoring]) for scoring in scores}
+        table = self.cv_results_ = results_table(settings, scores[self.scoring], seconds)
+        table |= {f"mean_test_{scoring}": means_of(scores[scoring]) for scoring in scores}
         self.n_splits_ = len(folds.splits)
         best = self.best_index_ = self._weakest_of_the_best(table, len(strengths))
         self.best_score_ = float(table["mean_test_score"][best])
@@ -280,6 +280,7 @@ class PairSearch(TakesSparseRows):
         self.held_out_rows_ = folds.held
         signs = folds.signs[folds.held]
         self.held_out_decisions_ = signs * np.concatenate(decisions[best])
+        self._nested_decisions = nested_decisions(scores[self.scoring], decisions)
         self._held_out = signs * folds.data.targets[folds.held], np.concatenate(folds.shares)
         if self.verbose:
             chosen = self.best_params_[name]
@@ -367,34 +368,3 @@ class ClassifierSearch(TwoProbabilities, PairSearch):
 
 def _is_auto(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == "auto"
-
-
-def _means(scores: Vector) -> Vector:
-    """Mean over folds of each setting; NaN for what was not tried."""
-    means = np.full(len(scores), np.nan)
-    tried = ~np.isnan(scores).all(axis=1)
-    means[tried] = np.nanmean(scores[tried], axis=1)
-    return means
-
-
-def _results_table(
-    settings: list[dict[str, Any]], scores: Vector, seconds: Vector
-) -> dict[str, Any]:
-    """``cv_results_``: names and ranks as in ``GridSearchCV``; NaN for what was not tried."""
-    means, spreads = _means(scores), np.full(len(settings), np.nan)
-    tried = ~np.isnan(means)
-    spreads[tried] = np.nanstd(scores[tried], axis=1)
-    table: dict[str, Any] = {"params": settings}
-    for name in settings[0]:
-        column = np.empty(len(settings), dtype=object)
-        column[:] = [setting[name] for setting in settings]
-        table[f"param_{name}"] = column
-    for fold in range(scores.shape[1]):
-        table[f"split{fold}_test_score"] = scores[:, fold]
-    return table | {
-        "mean_test_score": means,
-        "std_test_score": spreads,
-        "rank_test_score": rankdata(np.where(tried, -means, np.inf), method="min").astype(np.int32),
-        "mean_fit_time": seconds.mean(axis=1),
-        "std_fit_time": seconds.std(axis=1),
-    }
