@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from pathlib import Path
 
 from experiments.quality import report
+from experiments.quality.measure import seed
 from experiments.quality.method import N_SETTINGS
 from experiments.quality.methods import METHODS
 from experiments.quality.run import Plan, run_plan
@@ -54,6 +56,9 @@ def main() -> None:
         again=tuple(given.again),
     )
     start = time.perf_counter()
+    if not given.quick and (report.RESULTS / "quality.json").exists():
+        kept = json.loads((report.RESULTS / "quality.json").read_text(encoding="utf-8"))
+        seed(plan.cache, kept["results"])
     results = run_plan(plan, given.jobs)
     if not results["results"]:
         sys.exit(f"got no data in {given.data}; expected the shared sets: name them by --data.")

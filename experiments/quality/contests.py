@@ -95,7 +95,7 @@ class _Team:
         self.matches += 1
 
 
-_TEAM_FEATURES = (
+TEAM_FEATURES = (
     "Elo",
     "Elo change in 10",
     "goals in 10",
@@ -109,11 +109,12 @@ _TEAM_FEATURES = (
 )
 
 
-def football(folder: Path) -> Task:
+def football(folder: Path, number: int = MATCHES, until: str = "9999") -> Task:
     """The latest decided internationals; everything that describes a team is from before."""
     matches = pd.read_csv(folder / "antisymmetric_intl_football" / "results.csv")
     matches = matches.sort_values("date", kind="stable").reset_index(drop=True)
-    kept = matches.index[matches.y != 0][-MATCHES:]
+    matches = matches[matches.date < until]
+    kept = matches.index[matches.y != 0][-number:]
     table, meetings = history(matches, set(kept.tolist()))
     shown = matches.loc[kept]
     friendly = shown.tournament == "Friendly"
@@ -144,7 +145,7 @@ def football(folder: Path) -> Task:
         groups=shown.date.to_numpy(dtype=str),
         identities=True,
         n_splits=5,
-        feature_names=_TEAM_FEATURES,
+        feature_names=TEAM_FEATURES,
     )
 
 

@@ -1,4 +1,4 @@
-"""The automatic model of the library, as it comes: the one file that knows how it is called."""
+"""Automatic models of the library, as they come: the one file that knows how they are called."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from experiments.quality.method import Problem, Vector
 from experiments.quality.task import Task
-from pairity import PairClassifierCV, Pairs, __version__
+from pairity import PairClassifierCV, PairLogisticCV, Pairs, __version__
 from pairity.exceptions import PairityWarning
 
 
@@ -45,3 +45,21 @@ class Automatic:
             warnings.simplefilter("ignore", PairityWarning)
             machine.fit(problem.pairs, problem.y, groups=problem.groups)
         return OurModel(machine, {"weights": dict(machine.weights_)})
+
+
+class KernelMachine(Automatic):
+    """``PairLogisticCV`` with its defaults: the automatic kernel machine alone."""
+
+    name = "kernels"
+
+    def describe(self) -> str:
+        """Name and version of the library."""
+        return f"pairity {__version__}, PairLogisticCV"
+
+    def fit(self, problem: Problem) -> OurModel:
+        """Tune on the inner splits that the peers have too, and fit."""
+        machine = PairLogisticCV(problem.symmetry, cv=problem.splitter)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PairityWarning)
+            machine.fit(problem.pairs, problem.y, groups=problem.groups)
+        return OurModel(machine, {"C": machine.best_params_["C"]})

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.quality.methods import OURS
+from experiments.quality.methods import OURS, PART
 from experiments.tables import markdown_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
@@ -53,7 +53,7 @@ def best_method(results: dict, task: str, measure: str, methods: list[str]) -> s
 
 def compare(results: dict, task: str, measure: str) -> Comparison | None:
     """Ours against the peer of best mean, chosen in hindsight, with the paired standard error."""
-    peers = [name for name in results["methods"] if name != OURS]
+    peers = [name for name in results["methods"] if name not in (OURS, PART)]
     best = best_method(results, task, measure, peers)
     ours = values_of(results, task, OURS, measure)
     if best is None or len(ours) < 2:
@@ -141,6 +141,32 @@ def _seconds(some: list[dict]) -> str:
     return f"{np.mean([row['seconds'] for row in some]):.1f}"
 
 
+#: The peer whose time the price is measured in.
+PRICED_IN = "lightgbm"
+
+
+def _prices(results: dict) -> list[str]:
+    """Time over that of boosted trees, and peak memory."""
+    rows = []
+    for task in results["tasks"]:
+        unit = sum(row["seconds"] for row in _of(results, task["name"], PRICED_IN))
+        cells = [f"`{task['name']}`"]
+        for method in (OURS, PART):
+            some = _of(results, task["name"], method)
+            known = unit > 0.0 and len(some) == len(_of(results, task["name"], PRICED_IN))
+            cells.append(f"{sum(row['seconds'] for row in some) / unit:.1f}" if known else "")
+            sizes = [row["megabytes"] for row in some if row.get("megabytes")]
+            cells.append(f"{max(sizes):.0f}" if sizes else "")
+        rows.append(cells)
+    header = ["", f"{OURS}, times {PRICED_IN}", "peak MB", f"{PART}, times {PRICED_IN}", "peak MB"]
+    return [
+        "**Price**: processor time as a multiple of that of tuned LightGBM in the same run, and the"
+        " peak of resident memory (libraries and data included).",
+        "",
+        *markdown_table(header, rows),
+    ]
+
+
 def _averaging(results: dict) -> list[str]:
     """What averaging the two orders does to the log-loss of methods that violate the swap."""
     rows = []
@@ -186,9 +212,10 @@ def markdown(results: dict) -> str:
         "What averaging the two orders gains, over all tasks:",
         "",
         *_averaging(results),
-        "**Processor seconds** to tune and fit.",
+        "**Processor seconds** to tune and fit, mean over splits.",
         "",
         *_by_method(results, _seconds),
+        *_prices(results),
     ]
     for name, reason in results["skipped"].items():
         lines += [f"`{name}` was skipped: {reason}.", ""]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.quality import contests, images, links, preferences, records
+from experiments.quality import contests, images, links, preferences, records, shapes
 from experiments.quality.task import DATA, Task
 
-#: Antisymmetric first, then symmetric; by name.
+#: Antisymmetric first, then symmetric; then those of other shapes.
 MAKERS: dict[str, Callable[[Path], Task]] = {
     "chess": contests.chess,
     "football": contests.football,
@@ -24,6 +24,12 @@ MAKERS: dict[str, Callable[[Path], Task]] = {
     "digits": images.digits,
     "routes": links.routes,
     "new-airport": links.new_airport,
+    "tennis": shapes.tennis,
+    "internationals": shapes.internationals,
+    "rating": shapes.rating,
+    "league": shapes.league,
+    "few-trains": shapes.few_trains,
+    "few-wines": shapes.few_wines,
 }
 
 

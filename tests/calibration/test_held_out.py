@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import KFold
 
-from pairity import CalibratedPairClassifier, PairDrawClassifier, Pairs, PairSVC
+from pairity import (
+    CalibratedPairClassifier,
+    PairClassifierCV,
+    PairDrawClassifier,
+    PairLogisticCV,
+    Pairs,
+    PairSVC,
+)
 from pairity.exceptions import CalibrationWarning
 from pairity.model_selection import ObjectKFold, PairKFold, Repeated, TimeSplit
 
@@ -67,14 +74,14 @@ def test_no_pair_is_seen_by_the_model_that_decides_about_it(make, seed, n, m):
     Diary.fits = []
     pairs, y = games(seed, n, m)
     model = make(None).fit(pairs, y)
-    *folds, last = Diary.fits
+    whole, *folds = Diary.fits
     assert len(folds) == 5
     asked = [pair for fold in folds for pair in fold.asked_[0]]
     for fold in folds:
         assert not set(fold.trained_) & set(fold.asked_[0])
     assert sorted(asked) == sorted(unordered(pairs)), "each pair is held out once"
-    assert sorted(last.trained_) == sorted(unordered(pairs)), "the last fit has all pairs"
-    assert last.asked_ == []
+    assert sorted(whole.trained_) == sorted(unordered(pairs)), "the first fit has all pairs"
+    assert whole.asked_ == []
     assert sorted(model.calibration_rows_.tolist()) == list(range(n))
 
 
@@ -142,7 +149,7 @@ def test_rows_of_weight_zero_are_not_there():
     other = CalibratedPairClassifier(Diary()).fit(pairs[counted], y[counted], weights[counted])
     assert model.slope_ == other.slope_
     assert (model.calibration_rows_ == counted[other.calibration_rows_]).all()
-    assert (Diary.fits[5].weights_ == weights[counted]).all()
+    assert (Diary.fits[0].weights_ == weights[counted]).all()
     splits = list(PairKFold(4, new=(0, 1, 2)).split(pairs))
     ready = CalibratedPairClassifier(Diary(), cv=splits).fit(pairs, y, sample_weight=weights)
     assert set(ready.calibration_rows_) == set(counted)
@@ -219,3 +226,39 @@ def test_an_antisymmetric_fold_of_one_label_is_no_problem(labels):
     other = CalibratedPairClassifier(machine).fit(mirrored, same)
     assert model.slope_ == pytest.approx(other.slope_, rel=1e-3)
     assert model.classes_.tolist() == list(labels)
+
+
+@pytest.mark.parametrize("wrap", [CalibratedPairClassifier, PairDrawClassifier])
+def test_a_search_is_made_once_and_its_choice_kept_on_folds(wrap, monkeypatch):
+    pairs, y = games(8, 60, 12)
+    made, search = [], PairLogisticCV("antisymmetric", kernel="linear", Cs=[0.01, 1.0], cv=3)
+    plain = PairLogisticCV.fit
+    monkeypatch.setattr(
+        PairLogisticCV, "fit", lambda self, *args, **kw: made.append(1) or plain(self, *args, **kw)
+    )
+    model = wrap(search, cv=4).fit(pairs, y)
+    assert made == [1]
+    machine = clone(model.estimator_.best_estimator_)
+    for number in range(4):
+        held = model.calibration_rows_[model.calibration_folds_ == number]
+        others = np.setdiff1d(np.arange(len(pairs)), held)
+        expected = clone(machine).fit(pairs[others], y[others]).decision_function(pairs[held])
+        found = model.calibration_decisions_[model.calibration_folds_ == number]
+        np.testing.assert_allclose(found, expected)
+
+
+def test_the_automatic_model_is_fitted_again_without_a_search():
+    """Its members on other pairs, with the settings, calibrations and weights found before."""
+    pairs, y = games(9, 400, 14)
+    automatic = PairClassifierCV("antisymmetric", cv=3).fit(pairs[:300], y[:300])
+    again = automatic.refitted(pairs[:300], y[:300])
+    assert again is not automatic
+    for some in (pairs, pairs.swap()):
+        np.testing.assert_allclose(
+            again.decision_function(some), automatic.decision_function(some), atol=1e-6
+        )
+    other = automatic.refitted(pairs[300:], y[300:])
+    assert other.weights_ == automatic.weights_
+    assert not np.allclose(other.decision_function(pairs), automatic.decision_function(pairs))
+    assert (other.decision_function(pairs) == -other.decision_function(pairs.swap())).all()
+    assert automatic.members_["linear"].model is not again.members_["linear"].model

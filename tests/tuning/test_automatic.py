@@ -89,11 +89,30 @@ def test_the_order_in_which_rows_are_written_changes_nothing():
     assert (one.decision_function(pairs) == two.decision_function(pairs)).all()
 
 
-def test_few_pairs_are_for_the_linear_model():
-    pairs, values = made_up(1, m=13)
+@pytest.mark.parametrize(
+    ("m", "names"), [(9, ["linear"]), (13, ["linear", "kernels"]), (21, ["linear", "boosted trees"])]
+)
+def test_few_pairs_have_few_members(m, names):
+    """36, 78 and 210 pairs; families of kernels are not weighed on the second."""
+    pairs, values = made_up(1, m=m)
     for symmetry in SIGNS:
         model = PairClassifierCV(symmetry).fit(pairs, labels_of(values[symmetry]))
-        assert list(model.members_) == ["linear"]
+        assert list(model.members_)[:2] == names
+        kernels = model.members_.get("kernels")
+        assert m != 13 or kernels.model.combination_ is None
+        there, back = (model.decision_function(some) for some in (pairs, pairs.swap()))
+        assert (there == SIGNS[symmetry] * back).all()
+
+
+def test_the_score_of_few_pairs_does_not_flatter():
+    """Labels without any sense: the held-out loss must not be below that of a coin."""
+    scores = []
+    for seed in range(8):
+        pairs, y = cases.random_pairs(seed, n=60, m=25), cases.random_labels(seed, 60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PairityWarning)
+            scores.append(-PairClassifierCV("antisymmetric").fit(pairs, y).best_score_)
+    assert np.mean(scores) > np.log(2.0)
 
 
 def test_many_pairs_keep_group_features_through_landmarks(monkeypatch, tmp_path):
@@ -103,7 +122,7 @@ def test_many_pairs_keep_group_features_through_landmarks(monkeypatch, tmp_path)
         "_MOST_FOR_KERNELS": 350,
         "_MOST_FOR_TREES": 300,
     }.items():
-        monkeypatch.setattr(f"pairity.model_selection.automatic.{name}", value)
+        monkeypatch.setattr(f"pairity.model_selection.automatic_model.{name}", value)
     rng = np.random.default_rng(0)
     first = rng.integers(20, size=400)
     second = (first + rng.integers(1, 20, size=400)) % 20
@@ -189,8 +208,8 @@ def test_intransitive_play_from_names_alone():
 def logistic_effects(pairs, y):
     columns = EffectColumns.of(pairs, Parity.ODD)
     start = np.append(np.zeros(sum(columns.widths)), np.nan)
-    rows = columns.rows(pairs, 1.0, 2.0)
-    found = fit_parameters(rows, y.astype(float), np.ones(len(y)), 0.7, "logistic", start)
+    design = columns.design(pairs, 1.0, 2.0)
+    found = fit_parameters(design, y.astype(float), np.ones(len(y)), 0.7, "logistic", start)
     return Effects(columns, 1.0, 2.0, 0.7, found[:-1], 0.0)
 
 
@@ -203,19 +222,48 @@ def test_effects_are_the_kernel_machine():
     assert np.allclose(model.decisions(pairs), machine.decision_function(pairs), atol=1e-4)
 
 
+def dense_design(columns, pairs, object_weight, pair_weight):
+    """The matrix, entry by entry."""
+    n, (d, m, _) = len(pairs), columns.widths
+    dense = np.zeros((n, sum(columns.widths)))
+    dense[:, :d] = columns.features(pairs)
+    places = columns.known.places(pairs)
+    for row in range(n):
+        a, b = places[pairs.first[row]], places[pairs.second[row]]
+        for end, sign in ((a, 1.0), (b, columns.parity.sign)):
+            if end >= 0:
+                dense[row, d + end] += sign * np.sqrt(object_weight)
+        key = np.flatnonzero(columns.keys == min(a, b) * m + max(a, b))
+        if min(a, b) >= 0 and len(key):
+            sign = columns.parity.sign if a > b else 1.0
+            dense[row, d + m + key[0]] = sign * np.sqrt(pair_weight)
+    return dense
+
+
+@pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD])
+@pytest.mark.parametrize("weights", [(0.5, 1.5), (0.3, 0.0), (0.0, 2.0), (0.0, 0.0)])
+def test_the_design_is_the_matrix_entry_by_entry(parity, weights, rng):
+    pairs = cases.random_pairs(1, n=40, m=8)
+    columns = EffectColumns.of(pairs[:15].without_unused_objects(), parity)
+    for some in (pairs, pairs[:15], pairs[:0]):
+        design, dense = columns.design(some, *weights), dense_design(columns, some, *weights)
+        right, left = rng.normal(size=dense.shape[1]), rng.normal(size=dense.shape[0])
+        assert np.allclose(design.times(right), dense @ right)
+        assert np.allclose(design.transposed(left), dense.T @ left)
+        assert np.allclose(design.squares(left), (dense**2).T @ left)
+
+
 @pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD])
 def test_least_squares_effects_by_a_dense_solve(parity):
     pairs, y = cases.random_pairs(1, n=40, m=8), cases.random_targets(1, 40)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, size=40)
     columns = EffectColumns.of(pairs, parity)
     bias = np.nan if parity is Parity.ODD else 0.0
-    rows = columns.rows(pairs, 0.5, 1.5)
-    found = fit_parameters(
-        rows, y, weights, 0.3, "squared", np.append(np.zeros(rows.shape[1]), bias)
-    )
+    start = np.append(np.zeros(sum(columns.widths)), bias)
+    found = fit_parameters(columns.design(pairs, 0.5, 1.5), y, weights, 0.3, "squared", start)
     ones = np.ones((40, 0 if parity is Parity.ODD else 1))
-    dense = np.hstack([rows.toarray(), ones])
-    penalty = np.append(np.ones(rows.shape[1]), np.zeros(ones.shape[1]))
+    dense = np.hstack([dense_design(columns, pairs, 0.5, 1.5), ones])
+    penalty = np.append(np.ones(sum(columns.widths)), np.zeros(ones.shape[1]))
     left = 0.3 * (dense.T * weights) @ dense + np.diag(penalty)
     expected = np.linalg.solve(left, 0.3 * dense.T @ (weights * y))
     assert np.allclose(found[: len(expected)], expected, atol=1e-3)

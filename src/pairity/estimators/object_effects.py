@@ -11,7 +11,8 @@ objects; an object or a pair that was never seen has none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -54,37 +55,90 @@ class EffectColumns:
     def of(cls, pairs: Pairs, parity: Parity, parts: tuple[str, ...] | None = None) -> Self:
         """Columns for the objects and pairs that training pairs hold."""
         known, parts = KnownObjects.of(pairs), parts or COLUMNS[parity][0]
-        columns = _features(pairs, parts)
-        shift = np.zeros(columns.shape[1]) if parity is Parity.ODD else columns.mean(axis=0)
-        size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
-        factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-        return cls(parity, parts, known, np.unique(_keys(pairs, known)), shift, factor)
+        scaling = _scaling(_features(pairs, parts), parity)
+        return cls(parity, parts, known, np.unique(_keys(pairs, known)), **scaling)
 
     @property
     def widths(self) -> tuple[int, int, int]:
         """Numbers of columns of the three kinds."""
         return len(self.shift), len(self.known), len(self.keys)
 
-    def rows(self, pairs: Pairs, object_weight: float, pair_weight: float) -> sp.csr_array:
+    def narrowed(self, pairs: Pairs, parts: tuple[str, ...]) -> Self:
+        """The same objects and pairs of them beside other features of the training pairs."""
+        return replace(self, parts=parts, **_scaling(_features(pairs, parts), self.parity))
+
+    def features(self, pairs: Pairs) -> Matrix:
+        """Scaled features, shape (n, d)."""
+        return (_features(pairs, self.parts) - self.shift) * self.factor
+
+    def design(self, pairs: Pairs, object_weight: float = 0.0, pair_weight: float = 0.0) -> Design:
         """Columns of pairs as they are written."""
-        sign = self.parity.sign
-        dense = (_features(pairs, self.parts) - self.shift) * self.factor
         places = self.known.places(pairs)
         first, second = places[pairs.first], places[pairs.second]
-        size = np.full(len(pairs), np.sqrt(object_weight))
-        objects = _entries(size, first, len(self.known))
-        objects += _entries(sign * size, second, len(self.known))
-        turned = np.where(first > second, sign, 1.0) * np.sqrt(pair_weight)
-        place = places_of(_keys(pairs, self.known), self.keys)
-        parts = [sp.csr_array(dense), objects, _entries(turned, place, len(self.keys))]
-        return sp.csr_array(sp.hstack(parts, format="csr"))
+        return Design(
+            self.features(pairs),
+            (first, second, places_of(_keys(pairs, self.known), self.keys)),
+            (self.parity.sign, np.where(first > second, self.parity.sign, 1.0)),
+            self.widths,
+            object_weight,
+            pair_weight,
+        )
 
 
-def _entries(values: Vector, columns: Places, width: int) -> sp.csr_array:
-    """One entry a row, in the column given; none where that is -1 or the value 0."""
-    there = np.flatnonzero((columns >= 0) & (values != 0.0))
-    shape = len(values), width
-    return sp.csr_array((values[there], (there, columns[there])), shape=shape)
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A matrix of pairs by parameters, never formed: features, objects, pairs of objects.
+
+    Entries are those of ``features``; sqrt(object_weight) in the column of the first object, that or
+    its opposite in the column of the second; and sqrt(pair_weight) or its opposite in the column of
+    the pair.  Places are -1 where nothing is known.
+    """
+
+    features: Matrix  # (n, d)
+    places: tuple[
+        Places, Places, Places
+    ]  # of the first objects, the second ones, the pairs of them
+    signs: tuple[float, Vector]  # of the second objects, of the pairs
+    widths: tuple[int, int, int]
+    object_weight: float
+    pair_weight: float
+
+    def _blocks(self) -> Iterator[tuple[int, Places, Any, float]]:
+        """Kind of column (1 or 2), places, signs and size of the entries that are there."""
+        size = float(np.sqrt(self.object_weight))
+        if size > 0.0:
+            yield 1, self.places[0], 1.0, size
+            yield 1, self.places[1], self.signs[0], size
+        if self.pair_weight > 0.0:
+            yield 2, self.places[2], self.signs[1], float(np.sqrt(self.pair_weight))
+
+    def times(self, parameters: Vector) -> Vector:
+        """The matrix times a vector."""
+        parts = np.split(parameters, np.cumsum(self.widths)[:2])
+        values = self.features @ parts[0]
+        for kind, places, sign, size in self._blocks():
+            values += sign * np.append(size * parts[kind], 0.0)[places]  # -1 is the last: nothing
+        return values
+
+    def transposed(self, values: Vector) -> Vector:
+        """The transposed matrix times a vector."""
+        parts = [self.features.T @ values, *map(np.zeros, self.widths[1:])]
+        for kind, places, sign, size in self._blocks():
+            parts[kind] += size * _sums(places, sign * values, self.widths[kind])
+        return np.concatenate(parts)
+
+    def squares(self, values: Vector) -> Vector:
+        """The same with all entries squared."""
+        dense = np.einsum("ij,ij,i->j", self.features, self.features, values)
+        parts = [dense, *map(np.zeros, self.widths[1:])]
+        for kind, places, _, size in self._blocks():
+            parts[kind] += size**2 * _sums(places, values, self.widths[kind])
+        return np.concatenate(parts)
+
+
+def _sums(places: Places, values: Vector, width: int) -> Vector:
+    """Sums of the values at each place, those at -1 left out."""
+    return np.bincount(places + 1, values, width + 1)[1:]
 
 
 def _features(pairs: Pairs, parts: tuple[str, ...]) -> Matrix:
@@ -93,6 +147,13 @@ def _features(pairs: Pairs, parts: tuple[str, ...]) -> Matrix:
             np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric
         )
     return derived_features(pairs, parts)
+
+
+def _scaling(columns: Matrix, parity: Parity) -> dict[str, Vector]:
+    shift = np.zeros(columns.shape[1]) if parity is Parity.ODD else columns.mean(axis=0)
+    size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
+    factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
+    return {"shift": shift, "factor": factor}
 
 
 def _keys(pairs: Pairs, known: KnownObjects) -> Places:
@@ -118,12 +179,12 @@ class Effects:
         pairs = pairs.compact()
         order = Orientation.of_compact(pairs)
         oriented = pairs.with_swapped(order.turned)
-        rows = self.columns.rows(oriented, self.object_weight, self.pair_weight)
-        return order.restored(self.columns.parity, np.asarray(rows @ self.parameters) + self.bias)
+        design = self.columns.design(oriented, self.object_weight, self.pair_weight)
+        return order.restored(self.columns.parity, design.times(self.parameters) + self.bias)
 
 
 def fit_parameters(
-    rows: sp.csr_array,
+    design: Design,
     targets: Vector,
     weights: Vector,
     C: float,
@@ -138,13 +199,14 @@ def fit_parameters(
     promises less than a part of the objective.
     """
     has_bias = not np.isnan(start[-1])
-    design = sp.csr_array(sp.hstack([rows, np.full((rows.shape[0], 1), float(has_bias))], "csr"))
-    transposed, squares = design.T.tocsr(), design.multiply(design).T.tocsr()
-    penalty = np.append(np.ones(rows.shape[1]), 0.0 if has_bias else 1.0)
+    penalty = np.append(np.ones(len(start) - 1), 0.0 if has_bias else 1.0)
+
+    def with_bias(values: Vector, total: Any) -> Vector:
+        return np.append(values, float(total) if has_bias else 0.0)
 
     def losses(at: Vector) -> tuple[float, Vector, Vector]:
         """Value, slope and curvature of each row."""
-        values = design @ at
+        values = design.times(at[:-1]) + at[-1]
         if loss == "logistic":
             wrong = expit(-targets * values)
             each, slope = np.logaddexp(0.0, -targets * values), -targets * wrong
@@ -158,13 +220,14 @@ def fit_parameters(
     at = np.nan_to_num(start)
     value, slope, curvature = losses(at)
     for _ in range(_MOST_STEPS):
-        gradient = transposed @ slope + penalty * at
-        diagonal = squares @ curvature + penalty
-        step = _conjugate_gradients(
-            lambda v, c=curvature: transposed @ (c * (design @ v)) + penalty * v,
-            -gradient,
-            diagonal,
-        )
+        gradient = with_bias(design.transposed(slope), slope.sum()) + penalty * at
+        diagonal = with_bias(design.squares(curvature), curvature.sum()) + penalty
+
+        def product(v: Vector, curvature: Vector = curvature) -> Vector:
+            image = curvature * (design.times(v[:-1]) + v[-1])
+            return with_bias(design.transposed(image), image.sum()) + penalty * v
+
+        step = _conjugate_gradients(product, -gradient, diagonal)
         promised = -float(gradient @ step)
         length, (reached, *rest) = 1.0, losses(at + step)
         while reached > value - 1e-4 * length * promised and length > 1e-6:

@@ -36,7 +36,7 @@ from pairity.io.registry import is_own, name_of
 from pairity.io.values import is_scalar
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.landmarks import FeatureError
-from pairity.model_selection.automatic import AutomaticModel, Member
+from pairity.model_selection.automatic_model import AutomaticModel, Member
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid

@@ -31,7 +31,7 @@ from pairity.kernels.atoms import expand
 from pairity.kernels.classes import parity_of
 from pairity.kernels.elementary import spread_sample
 from pairity.kernels.standardized import Scaling
-from pairity.model_selection.automatic import AutomaticModel
+from pairity.model_selection.automatic_model import AutomaticModel
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.held_out import parity_of as law_of

@@ -35,7 +35,8 @@ _HOMES = {
         "pairity.estimators.symmetrized": "Symmetrized",
         "pairity.model_selection": "ObjectKFold ObjectShuffleSplit PairKFold PairShuffleSplit Repeated"
         " TimeSplit",
-        "pairity.model_selection.automatic": "Member PairClassifierCV PairRegressorCV",
+        "pairity.model_selection.automatic": "PairClassifierCV PairRegressorCV",
+        "pairity.model_selection.automatic_model": "Member",
         "pairity.model_selection.calibrated": "CalibratedPairClassifier PairDrawClassifier",
         "pairity.model_selection.searches": "PairLogisticCV PairRidgeCV PairSVCCV",
         "pairity.model_selection.combination": "Combination",

@@ -1,8 +1,8 @@
 """Boosted trees as a member of the automatic model: histogram boosting in both orders.
 
 Folds are boosted side by side; after some rounds the mean held-out loss of all folds says whether
-more rounds pay.  Whether past rates of objects are columns, and the size of the trees, are chosen
-in the same way.
+more rounds pay.  Whether past rates of objects are columns, and (of more than a thousand pairs) the
+size of the trees, are chosen in the same way.
 """
 
 from __future__ import annotations
@@ -28,11 +28,15 @@ from pairity.model_selection.splits import Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 
-#: Rounds after which the held-out loss is looked at, and looks without gain that end a series.
-_ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 1
+#: Rounds after which the held-out loss is looked at, as many as are boosted at a time; the first look
+#: without gain ends a series.  Few pairs take half as many steps of twice the length.
+_ROUNDS, _STEP = ((15, 25, 40, 65), (100, 160), (250, 400)), 0.1
+_ROUNDS_OF_FEW, _STEP_OF_FEW, _FEW = ((8, 13, 20, 32), (50, 80, 125, 200)), 0.2, 1000
 #: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
 #: rounds were best, larger ones where many were.
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
+#: A series ends where so many times the gain of the last two looks would leave it behind others.
+_HOPE = 3.0
 #: Object features beyond which columns made of both objects are too many.
 _MOST_COLUMNS = 300
 
@@ -45,6 +49,7 @@ class _Tried:
     loss: float = np.inf
     rounds: int = 0
     held_out: Vector | None = None
+    hopeless: bool = False
 
 
 def boosts(pairs: Pairs) -> bool:
@@ -57,16 +62,25 @@ def _has_columns(pairs: Pairs) -> bool:
     return bool(dense or pairs.n_symmetric or pairs.n_antisymmetric)
 
 
-def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None) -> Learnt:
-    """Symmetrised boosting; another estimator that is given is fitted as it is."""
+def learn_boosted(
+    folds: TrainingFolds, setting: Setting, estimator: Any = None, rival: float = np.inf
+) -> Learnt:
+    """Symmetrised boosting; another estimator that is given is fitted as it is.
+
+    ``rival`` is the held-out loss of another member: trees far above it are not boosted further.
+    """
     pairs = folds.data.pairs
     ids = ["rates"] if objects_come_back(pairs) else []
     ids = ["ignore", *ids] if _has_columns(pairs) else ids
-    first = [_tried(folds, setting, estimator, _FIRST, rates) for rates in ids]
-    best = min(first, key=lambda tried: tried.loss)
-    if estimator is None and setting.time_left > 0.0:
+    best: _Tried | None = None
+    for rates in ids:
+        least = rival if best is None else min(rival, best.loss)
+        one = _tried(folds, setting, estimator, _FIRST, rates, least)
+        best = one if best is None or one.loss < best.loss else best
+    assert best is not None
+    if estimator is None and len(pairs) > _FEW and not best.hopeless and setting.time_left > 0.0:
         size = _LARGER if best.rounds >= _MANY else _SMALLER
-        other = _tried(folds, setting, None, size, best.model.ids)
+        other = _tried(folds, setting, None, size, best.model.ids, min(rival, best.loss))
         best = min(best, other, key=lambda one: one.loss)
     model, data = best.model, folds.data
     if estimator is None:
@@ -80,13 +94,19 @@ def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None)
 
 
 def _tried(
-    folds: TrainingFolds, setting: Setting, given: Any, size: tuple[int, int], ids: str
+    folds: TrainingFolds,
+    setting: Setting,
+    given: Any,
+    size: tuple[int, int],
+    ids: str,
+    rival: float,
 ) -> _Tried:
-    """Boost all folds for as long as it pays."""
+    """Boost all folds for as long as it pays, or may bring them near the loss of a rival."""
     leaves, least = size
+    few = len(folds.data) <= _FEW
     kind = HistGradientBoostingClassifier if setting.classifies else HistGradientBoostingRegressor
     boosting = kind(
-        learning_rate=0.1,
+        learning_rate=_STEP_OF_FEW if few else _STEP,
         max_leaf_nodes=leaves,
         min_samples_leaf=least,
         l2_regularization=1.0,
@@ -106,14 +126,18 @@ def _tried(
         random_state=setting.random_state,
     )
     tried, series = _Tried(model), [_Series(folds, split, model) for split in folds.splits]
-    worse = 0
-    for rounds in _ROUNDS if given is None else (0,):
-        decisions = np.concatenate([one.boosted(rounds) for one in series])
-        loss = held_out_loss(folds, setting.criterion, decisions)
-        worse = 0 if loss < tried.loss else worse + 1
-        if loss < tried.loss:
+    series_of_looks, losses = _ROUNDS_OF_FEW if few else _ROUNDS, list[float]()
+    for looks in series_of_looks if given is None else ((0,),):
+        by_fold = [one.boosted(looks) for one in series]
+        for rounds, parts in zip(looks, zip(*by_fold, strict=True), strict=True):
+            decisions = np.concatenate(parts)
+            loss = held_out_loss(folds, setting.criterion, decisions)
+            if loss >= tried.loss:
+                return tried
             tried.loss, tried.rounds, tried.held_out = loss, rounds, decisions
-        if worse >= _PATIENCE or setting.time_left <= 0.0:
+            losses.append(loss)
+        tried.hopeless = loss - _HOPE * (losses[-3:][0] - loss) > rival
+        if tried.hopeless or setting.time_left <= 0.0:
             break
     return tried
 
@@ -140,15 +164,26 @@ class _Series:
             for side in sides
         ]
 
-    def boosted(self, rounds: int) -> Vector:
-        """Decisions about the held-out pairs after so many rounds."""
-        if rounds:
-            self._estimator.set_params(max_iter=rounds)
+    def boosted(self, looks: tuple[int, ...]) -> list[Vector]:
+        """Decisions about the held-out pairs after these numbers of rounds; 0 is all there are."""
+        if looks[-1]:
+            self._estimator.set_params(max_iter=looks[-1])
         labels = self._targets
         classifies = self._prototype._classifies
         given = np.where(labels > 0, 1, -1) if classifies else labels
         options = {} if (self._weights == 1.0).all() else {"sample_weight": self._weights}
         self._estimator.fit(self._rows, given, **options)
         self._prototype._note(self._estimator, self._rows)
-        values = [self._prototype._read_off(self._estimator, side) for side in self._held]
-        return values[0] if self._parity is None else impose(self._parity, *values)
+        by_side = [self._staged(side, looks) for side in self._held]
+        if self._parity is None:
+            return by_side[0]
+        return [impose(self._parity, *sides) for sides in zip(*by_side, strict=True)]
+
+    def _staged(self, rows: Any, looks: tuple[int, ...]) -> list[Vector]:
+        """Log-odds or values after some of the rounds."""
+        if not looks[-1]:
+            return [self._prototype._read_off(self._estimator, rows)]
+        classifies = self._prototype._classifies
+        name = "staged_decision_function" if classifies else "staged_predict"
+        stages = enumerate(getattr(self._estimator, name)(rows), 1)
+        return [np.asarray(values).reshape(-1) for number, values in stages if number in looks]

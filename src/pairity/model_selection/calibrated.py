@@ -46,7 +46,8 @@ class CalibratedPairClassifier(TwoProbabilities, HeldOutCalibration):
     """Probabilities from the decisions of a classifier of pairs; the swap law stays exact.
 
     Clones of the estimator are fitted on folds, the probabilities to their decisions f about
-    held-out pairs, and the estimator itself on all pairs.  The law is that of the estimator:
+    held-out pairs, and the estimator itself on all pairs.  A search such as ``PairSVCCV`` is made
+    once, on all pairs, and its choice kept on the folds.  The law is that of the estimator:
 
         antisymmetric    P = expit(slope f)             P(a, b) + P(b, a) == 1, P(a, a) == 1/2
         symmetric        P = expit(slope f + offset)    P(a, b) == P(b, a)
@@ -178,8 +179,8 @@ class PairDrawClassifier(ClassifierMixin, HeldOutCalibration):
 
     The score is learnt from the decided games by a classifier (the default), or from -1, 0 and
     +1 by a regressor; slope and threshold by maximum likelihood from scores of games that the
-    model of a fold did not see, on targets smoothed like Platt's; then the estimator is
-    fitted to all games.
+    model of a fold did not see, on targets smoothed like Platt's.  A search such as
+    ``PairClassifierCV`` is made once, on all decided games, and its choice kept on the folds.
 
     Parameters
     ----------

@@ -43,8 +43,8 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import UNLIMITED, Budget, give_back
 
-#: Pairs in whose kernel functions trial models are expanded.
-_LANDMARKS = 500
+#: Pairs in whose kernel functions trial models are expanded: a third of the pairs, within bounds.
+_LANDMARKS = 150, 300
 #: Rounds from each start, and those after which one way to standardise is given up.
 _ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
 #: Pairs beyond which families that cannot be evaluated through objects are left out.
@@ -114,7 +114,6 @@ def choose_combination(
     budget: Budget = UNLIMITED,
     say: Callable[[str], None] | None = None,
     deadline: float = np.inf,
-    n_landmarks: int = _LANDMARKS,
 ) -> Combination:
     """Weigh the families on held-out pairs, for each way to standardise, and keep the best sum.
 
@@ -125,7 +124,8 @@ def choose_combination(
     tell = say or (lambda text: None)
     _name_what_is_left_out(pairs, parity)
     scalings = _scalings(pairs)
-    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), n_landmarks, budget)
+    wanted = int(np.clip(len(pairs) // 3, *_LANDMARKS))
+    room = plan_landmarks(len(pairs), len(_families(pairs, parity)), wanted, budget)
     order = np.random.default_rng(random_state).permutation(len(pairs))
     landmarks = np.sort(order[: room.n_landmarks])
 
@@ -229,19 +229,46 @@ def fit_families(
     Rows of the matrices are the pairs to be ``evaluated``, the training pairs by default.
     """
     evaluated = training if evaluated is None else evaluated
-    scaled = scaling.apply(training)
     basis = training[landmarks].without_unused_objects()
-    names, kernels, matrices = [], [], []
+    fitted = fitted_families(training, parity, scaling)
+    matrices = [
+        kernel_columns(one.projected, evaluated, basis, one.kernel.factor, dtype)
+        for one in fitted.values()
+    ]
+    return Families(list(fitted), [one.kernel for one in fitted.values()], scaling, matrices)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedFamily:
+    """A kernel on rescaled features over its mean diagonal, and its projection, not divided."""
+
+    kernel: Scaled
+    projected: Kernel
+
+
+def fitted_families(
+    training: Pairs, parity: Parity | None, scaling: Scaling
+) -> dict[str, FittedFamily]:
+    """Kernels by name, fitted to the training pairs; those that are zero there are left out."""
+    scaled, found = scaling.apply(training), {}
     for name, kernel in _families(training, parity).items():
         fitted = kernel.fitted_to(scaled)
         projected = project(Rescaled(fitted, scaling), parity, training)
         size = float(projected.diagonal(training).mean())
-        if not size > 0.0:
-            continue
-        names.append(name)
-        kernels.append(Scaled(1.0 / size, fitted))
-        matrices.append(kernel_columns(projected, evaluated, basis, 1.0 / size, dtype))
-    return Families(names, kernels, scaling, matrices)
+        if size > 0.0:
+            found[name] = FittedFamily(Scaled(1.0 / size, fitted), projected)
+    return found
+
+
+def equal_sums(pairs: Pairs, parity: Parity | None) -> list[Kernel]:
+    """All families with equal shares, for each way to standardise: nothing that few pairs overfit."""
+    sums: list[Kernel] = []
+    for scaling in _scalings(pairs).values():
+        families = [one.kernel for one in fitted_families(pairs, parity, scaling).values()]
+        terms = tuple(Scaled(one.factor / len(families), one.kernel) for one in families)
+        if terms:
+            sums.append(Rescaled(Sum(terms) if len(terms) > 1 else terms[0], scaling))
+    return sums
 
 
 def _best_sum(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,9 @@ from sklearn.base import clone
 from pairity.estimators.machine import TakesSparseRows
 from pairity.estimators.unwrap import innermost, weight_name
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
+from pairity.model_selection.automatic_model import AutomaticModel
 from pairity.model_selection.folds import Vector, shared_weights
+from pairity.model_selection.search import PairSearch
 from pairity.model_selection.splits import GivenRows, Rows, Split, read_splits
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
@@ -36,6 +38,7 @@ class Trainer:
     pairs: Pairs
     targets: NDArray[Any]
     weights: Vector | None
+    settled: Any = None  # a fitted search of this package, whose choice is kept
 
     def fit(self, rows: Rows, classes: NDArray[Any] | None = None) -> Any:
         """A clone fitted on these rows.
@@ -49,15 +52,24 @@ class Trainer:
             pairs = pairs.with_swapped(np.arange(len(pairs)) == 0)
             targets = targets.copy()
             targets[0] = classes[0] if targets[0] == classes[1] else classes[1]
-        model = clone(self.estimator)
+        if isinstance(self.settled, AutomaticModel):
+            weights = None if self.weights is None else self.weights[rows]
+            return self.settled.refitted(pairs, targets, weights)
+        model = clone(self.estimator if self.settled is None else self.settled.best_estimator_)
         if self.weights is None:
             return model.fit(pairs, targets)
         return model.fit(pairs, targets, **{weight_name(model): self.weights[rows]})
 
+    def after(self, fitted: Any) -> Trainer:
+        """The same without a search, where one has been made: folds are fitted with its choice."""
+        searched = isinstance(fitted, AutomaticModel | PairSearch)
+        return replace(self, settled=fitted) if searched else self
+
 
 class HeldOutCalibration(TakesSparseRows):
-    """Base of what wraps an estimator of pairs: clones on folds, the estimator on all pairs.
+    """Base of what wraps an estimator of pairs: the estimator on all pairs, clones on folds.
 
+    A search of this package is made once, on all pairs; the folds are fitted with what it chose.
     The law and the widths of wide rows are those of the estimator.
     """
 
@@ -127,9 +139,9 @@ class HeldOutCalibration(TakesSparseRows):
         known = None if sample_weight is None else every_weight[counted]
         trainer = Trainer(self._prototype(), given.pairs, given.targets, known)
         splits = read_splits(self.cv, given, stratify=parity_of(self) is not Parity.ODD)
-        rows, shares = self._decide_held_out(splits, trainer)
-        self.calibration_rows_, self.calibration_pairs_ = counted[rows], given.pairs[rows]
         self.estimator_ = self._fit_rows(trainer, np.arange(len(counted)))
+        rows, shares = self._decide_held_out(splits, trainer.after(self.estimator_))
+        self.calibration_rows_, self.calibration_pairs_ = counted[rows], given.pairs[rows]
         weights = every_weight[self.calibration_rows_] * shares
         self._keep_curve(self.calibration_decisions_, outcomes[self.calibration_rows_], weights)
         return self

@@ -10,6 +10,7 @@ sample, is kept for explanations.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,14 @@ from pairity.model_selection.landmark_ridge import (
 )
 from pairity.model_selection.members import Learnt, Setting, some_rows
 from pairity.model_selection.sampled import drawn, folds_of
+from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, default_limit, give_back
 from pairity.training.model import PairModel
+from pairity.training.read import TrainingData
 
-#: Pairs on which families are weighed and the landmarks there; landmarks of the model that is kept.
-_WEIGHED_ON, _TRIED_WITH, _LANDMARKS = 4000, 300, 600
+#: Pairs on which families are weighed, and landmarks of the model that is kept.
+_WEIGHED_ON, _LANDMARKS = 4000, 600
 #: Pairs that the exact machine for explanations is fitted to.
 _EXPLAINED_BY = 1000
 
@@ -53,30 +56,56 @@ def learn_landmarks(folds: TrainingFolds, setting: Setting, machine: Any) -> Lea
         budget=budget,
         say=setting.say,
         deadline=setting.deadline,
-        n_landmarks=_TRIED_WITH,
     )
     give_back()
-    room = plan_landmarks(len(data), 1, _LANDMARKS, budget)
+    expanded = _expanded(data, setting, found.kernel, folds.splits)
+    with threadpool_limits(1):
+        best = expanded.ridge.evaluate(np.ones(1))
+        shift = SHIFTS[best.shift]
+        model = expanded.fitted(shift)
+    setting.say(f"kernels: held-out loss {best.loss:.4f} with {len(expanded.basis)} landmarks")
+    machine = _explaining(folds, setting, machine, found.kernel, 2.0 / shift)
+    chosen = {"families": found.weights, "scale": found.scale, "shift": shift}
+    return Learnt(model, best.decisions, chosen, machine)
+
+
+def fit_landmarks(data: TrainingData, setting: Setting, kernel: Any, shift: float) -> PairModel:
+    """A model with a kernel and a shift that were chosen before, fitted to training pairs."""
+    with threadpool_limits(1):
+        return _expanded(data, setting, kernel, ()).fitted(shift)
+
+
+@dataclass(frozen=True, eq=False)
+class _Expanded:
+    """A kernel between training pairs and landmarks among them."""
+
+    kernel: Any
+    parity: Parity | None
+    basis: Pairs
+    ridge: LandmarkRidge
+
+    def fitted(self, shift: float) -> PairModel:
+        """Fitted to all rows."""
+        coefficients, bias = self.ridge.fitted(np.ones(1), shift)
+        return PairModel(self.kernel, self.basis, coefficients, bias, self.parity)
+
+
+def _expanded(data: TrainingData, setting: Setting, kernel: Any, splits: Any) -> _Expanded:
+    room = plan_landmarks(len(data), 1, _LANDMARKS, Budget(default_limit(setting.memory_limit)))
     landmarks = drawn(len(data), room.n_landmarks, setting.random_state + 1)
     basis = data.pairs[landmarks].without_unused_objects()
-    projected = project(found.kernel, parity, data.pairs)
+    projected = project(kernel, data.parity, data.pairs)
     columns: Any = kernel_columns(projected, data.pairs, basis, 1.0, room.dtype)
     ridge = LandmarkRidge(
         [columns],
         landmarks,
         data.targets,
         data.weights,
-        folds.splits,
+        splits,
         setting.criterion,
-        has_bias=parity is not Parity.ODD,
+        has_bias=data.parity is not Parity.ODD,
     )
-    with threadpool_limits(1):
-        best = ridge.evaluate(np.ones(1))
-        coefficients, bias = ridge.fitted(best)
-    model = PairModel(found.kernel, basis, coefficients, bias, parity)
-    setting.say(f"kernels: held-out loss {best.loss:.4f} with {len(landmarks)} landmarks")
-    machine = _explaining(folds, setting, machine, found.kernel, 2.0 / SHIFTS[best.shift])
-    return Learnt(model, best.decisions, {"families": found.weights, "scale": found.scale}, machine)
+    return _Expanded(kernel, data.parity, basis, ridge)
 
 
 def _explaining(

@@ -1,8 +1,8 @@
 """Ridge regression on some of the pairs as a basis: what a kernel is worth on held-out pairs.
 
 All pairs are fitted; only the expansion is in ``r`` of them, the landmarks (a subset of
-regressors).  One evaluation of a weighted sum of kernels takes ``n r^2`` operations a fold,
-whatever the kernels are.  Matrices may be in single precision: sums over rows are formed in
+regressors).  One evaluation of a weighted sum of kernels takes ``n r^2`` operations for all folds
+together, whatever the kernels are.  Matrices may be in single precision: sums over rows are formed in
 double precision, some rows at a time.
 
 Every kernel holds a matrix of pairs by landmarks.  Where these do not fit in double precision
@@ -12,14 +12,17 @@ which a warning says: no kernel is left out.
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
 
 from pairity.exceptions import PairityWarning, levels_to_the_caller
 from pairity.kernels.algebra import Kernel
@@ -35,7 +38,9 @@ SHIFTS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 #: What is added to the diagonal of the normal equations, relative to its mean.
 _ROUNDING = 1e-7
 #: Rows of a matrix that are copied at a time.
-_ROWS_AT_A_TIME = 256
+_ROWS_AT_A_TIME = 1024
+#: Pieces of rows beyond which their sums take more memory than time is worth.
+_MOST_PIECES = 40
 #: Share of the memory for the matrices; fewer landmarks than these say too little.
 _SHARE, _FEWEST = 0.7, 25
 #: Pairs whose kernel columns are evaluated together; through all objects where matrices between
@@ -86,29 +91,41 @@ class LandmarkRidge:
     def evaluate(self, weights: Vector) -> Evaluation:
         """Fit on each fold for every shift; the best shift counts."""
         total = self._weighted_sum(weights)
-        inside = total[self.landmarks].astype(np.float64)
+        inside = total[self.landmarks].astype(np.float64).T  # symmetric, and in Fortran order
+        sums_of_fold = self._sums_of_folds(total)
 
-        def follow(split: Split) -> tuple[Vector, list[Vector]]:
-            train, test = split
-            fits = self._fits(total, train, inside)
+        def follow(fold: int) -> tuple[Vector, list[Vector]]:
+            fits = self._fits(sums_of_fold(fold), inside)
             table = np.column_stack([coefficients for coefficients, _ in fits])
             biases = np.array([bias for _, bias in fits])
-            decisions = _times(total, test, table).T + biases[:, np.newaxis]
+            decisions = _times(total, self.splits[fold][1], table).T + biases[:, np.newaxis]
             return decisions, [coefficients for coefficients, _ in fits]
 
         threads = min(get_thread_count(), len(self.splits))
-        found = run_together(follow, self.splits, threads)
+        found = run_together(follow, range(len(self.splits)), threads)
         table = np.hstack([decisions for decisions, _ in found])
         judged = [self.judge(row) for row in table]
         best = int(np.argmin([loss for loss, _ in judged]))
         kept = [fold[best] for _, fold in found]
         return Evaluation(weights, *judged[best], kept, table[best], best)
 
-    def fitted(self, evaluation: Evaluation) -> tuple[Vector, float]:
-        """Coefficients of the landmarks and bias, fitted to all rows with the best shift."""
-        total = self._weighted_sum(evaluation.weights)
-        inside = total[self.landmarks].astype(np.float64)
-        return self._fits(total, np.arange(len(total)), inside)[evaluation.shift]
+    def fitted(self, weights: Vector, shift: float) -> tuple[Vector, float]:
+        """Coefficients of the landmarks and bias, fitted to all rows."""
+        total = self._weighted_sum(weights)
+        inside = total[self.landmarks].astype(np.float64).T  # symmetric, and in Fortran order
+        return self._fits(self._sums(total, np.arange(len(total))), inside, (shift,))[0]
+
+    def _sums_of_folds(self, matrix: Vector) -> Callable[[int], Sums]:
+        """What each fold needs, from sums over pieces that folds share unless there are too many."""
+        pieces = self._pieces
+        if len(pieces.rows) > _MOST_PIECES:
+            return lambda fold: self._sums(matrix, self.splits[fold][0])
+        sums = [self._sums(matrix, rows) for rows in pieces.rows]
+        return lambda fold: sum_of([sums[number] for number in pieces.inside[fold]])
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        return Pieces.of(len(self.targets), [train for train, _ in self.splits])
 
     def contributions(self, evaluation: Evaluation) -> Vector:
         """Share of each kernel in the held-out decisions, shape (kernels, held-out rows)."""
@@ -140,25 +157,83 @@ class LandmarkRidge:
                     total[part] += total.dtype.type(weight) * matrix[part]
         return total
 
-    def _fits(self, matrix: Vector, train: Rows, inside: Vector) -> list[tuple[Vector, float]]:
+    def _sums(self, matrix: Vector, rows: Rows) -> Sums:
+        """Sums over some rows, weighted."""
+        width = matrix.shape[1]
+        square, right, middle = (
+            np.zeros((width, width), order="F"),
+            np.zeros(width),
+            np.zeros(width),
+        )
+        for part in _parts(len(rows)):
+            some = rows[part]
+            values, weights = matrix[some].astype(np.float64, copy=False), self.weights[some]
+            root = values if (weights == 1.0).all() else values * np.sqrt(weights)[:, np.newaxis]
+            # the upper triangle of A' W A; the transpose of rows in C order is in Fortran order
+            square = dsyrk(1.0, root.T, beta=1.0, c=square, overwrite_c=1)
+            right += (weights * self.targets[some]) @ values
+            middle += weights @ values
+        weights = self.weights[rows]
+        target = float(weights @ self.targets[rows])
+        return Sums(square, right, middle, float(weights.sum()), target)
+
+    def _fits(
+        self, sums: Sums, inside: Vector, shifts: Sequence[float] = SHIFTS
+    ) -> list[tuple[Vector, float]]:
         """Coefficients and bias for each shift: ``(A' W A + shift K_rr) c = A' W y``."""
-        targets, weights = self.targets[train], self.weights[train]
-        middle, target = np.zeros(matrix.shape[1]), 0.0
+        square, right, middle, target = sums.square, sums.right, np.zeros(len(sums.right)), 0.0
         if self.has_bias:
-            middle = _mean_row(matrix, train, weights)
-            target = float(np.average(targets, weights=weights))
-            targets = targets - target
-        square, right = np.zeros((len(middle), len(middle))), np.zeros(len(middle))
-        for part in _parts(len(train)):
-            rows = matrix[train[part]].astype(np.float64, copy=False) - middle
-            weighted = (rows * weights[part, np.newaxis]).T
-            square += weighted @ rows
-            right += weighted @ targets[part]
+            middle, target = sums.middle / sums.weight, sums.target / sums.weight
+            square = square - sums.weight * np.outer(middle, middle)
+            right = right - sums.target * middle
         found = []
-        for shift in SHIFTS:
+        for shift in shifts:
             coefficients = _solve(square + shift * inside, right)
             found.append((coefficients, target - float(middle @ coefficients)))
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Weighted sums over rows: A' W A (upper triangle), A' W y, A' W 1, of weights, of targets."""
+
+    square: Vector
+    right: Vector
+    middle: Vector
+    weight: float
+    target: float
+
+
+def sum_of(pieces: Sequence[Sums]) -> Sums:
+    """Sums over the rows of several pieces."""
+    totals = (
+        sum(getattr(piece, part.name) for piece in pieces) for part in dataclasses.fields(Sums)
+    )
+    return Sums(*totals)
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Rows that the same folds train on: what folds need is summed once for each piece."""
+
+    rows: list[Rows]
+    inside: list[list[int]]  # pieces that each fold trains on
+
+    @classmethod
+    def of(cls, count: int, trains: Sequence[Rows]) -> Self:
+        """Pieces of the training rows of some folds."""
+        trained = np.zeros((count, len(trains)), dtype=bool)
+        for fold, train in enumerate(trains):
+            trained[train, fold] = True
+        kinds, kind = np.unique(np.packbits(trained, axis=1), axis=0, return_inverse=True)
+        kind = kind.reshape(-1)
+        pieces = [np.flatnonzero(kind == number) for number in range(len(kinds))]
+        pieces = [rows for rows in pieces if trained[rows[0]].any()]
+        inside = [
+            [number for number, rows in enumerate(pieces) if trained[rows[0], fold]]
+            for fold in range(len(trains))
+        ]
+        return cls(pieces, inside)
 
 
 def _parts(n_rows: int) -> Iterator[slice]:
@@ -183,12 +258,14 @@ def _mean_row(matrix: Vector, chosen: Rows, weights: Vector) -> Vector:
 
 
 def _solve(matrix: Vector, right: Vector) -> Vector:
+    """Solve with the upper triangle of a matrix."""
+    diagonal = np.diag_indices(len(matrix))
     size = max(float(np.trace(matrix)) / len(matrix), 1e-300)
     for rounding in (_ROUNDING, 1e3 * _ROUNDING):
-        shifted = matrix.copy()
-        shifted[np.diag_indices(len(matrix))] += rounding * size
+        shifted = matrix.copy(order="F")
+        shifted[diagonal] += rounding * size
         try:
-            factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+            factor = cho_factor(shifted, lower=False, overwrite_a=True, check_finite=False)
         except LinAlgError:
             continue
         return np.asarray(cho_solve(factor, right, check_finite=False))

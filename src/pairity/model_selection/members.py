@@ -11,12 +11,17 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from pairity.estimators.object_effects import COLUMNS, EffectColumns, Effects, fit_parameters
+from pairity.estimators.object_effects import (
+    COLUMNS,
+    Design,
+    EffectColumns,
+    Effects,
+    fit_parameters,
+)
 from pairity.exceptions import DoubledRowsWarning
 from pairity.kernels import Standardized
 from pairity.model_selection.curves import Criterion
@@ -31,10 +36,10 @@ from pairity.training.model import PairModel
 from pairity.training.read import TrainingData
 
 #: Strengths of the linear member, weights of the effects of objects and of pairs of them.
-_STRENGTHS = tuple(np.logspace(-3.0, 3.0, 19).tolist())
+_STRENGTHS = tuple(np.logspace(-3.0, 3.0, 13).tolist())
 _OBJECT_WEIGHTS, _PAIR_WEIGHTS = (0.0, 0.1, 1.0), (0.5, 1.0, 2.0, 4.0)
 #: Strengths without gain that end a path, and the promise of a step that ends a fit on a fold.
-_PATIENCE, _ROUGH = 3, 1e-5
+_PATIENCE, _ROUGH = 2, 1e-5
 #: Pairs that an object is in on average, for it to have an effect of its own.
 _COME_BACK = 2.0
 
@@ -64,6 +69,7 @@ class Learnt:
     held_out: Vector  # of the held-out rows of all folds, NaN where there is none
     chosen: dict[str, Any] = field(default_factory=dict)
     machine: Any = None  # for explanations, where the model itself is none
+    nested: list[Vector] | None = None  # for each fold, decisions by settings that others chose
 
 
 def raw_decisions(model: Any, pairs: Pairs) -> Vector:
@@ -104,62 +110,101 @@ def some_rows(data: TrainingData, rows: Rows) -> TrainingData:
 
 def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
     """Linear in features, objects and pairs of objects; weights and C by held-out loss."""
-    tried: dict[tuple[float, float], tuple[float, float, Vector]] = {}
-    columns, parts = _best_columns(folds, setting)
+    parts, tried = _best_columns(folds, setting)
     names = objects_come_back(folds.data.pairs)
-    for weight in _OBJECT_WEIGHTS if names else (0.0,):
-        tried[weight, 0.0] = _best_strength(folds, parts, setting, weight, 0.0)
-    best = min(tried, key=lambda key: tried[key][0])
+
+    def best_of(weights: list[tuple[float, float]]) -> tuple[float, float]:
+        for one in weights:
+            if one not in tried:
+                tried[one] = _best_strength(folds, parts, setting, *one)
+        return min(tried, key=lambda one: tried[one].loss)
+
+    best = best_of([(weight, 0.0) for weight in _OBJECT_WEIGHTS] if names else [])
     if names and folds.share_met_before() > MET_BEFORE:
         objects = max(best[0], _OBJECT_WEIGHTS[1])
-        for weight, pair_weight in product({objects, 1.0}, _PAIR_WEIGHTS):
-            tried[weight, pair_weight] = _best_strength(folds, parts, setting, weight, pair_weight)
-        best = min(tried, key=lambda key: tried[key][0])
-    loss, C, held_out = tried[best]
-    C *= folds.refit_factor()
-    model = _fit_effects(folds, setting, columns, C, *best)
-    setting.say(f"linear: held-out loss {loss:.4f}, C {C:.3g}, weights of names {best}")
-    return Learnt(model, held_out, {"C": C, "object_weight": best[0], "pair_weight": best[1]})
+        best = best_of([(objects, weight) for weight in _PAIR_WEIGHTS])
+        if best[1]:
+            best = best_of([(1.0, best[1])])
+    chosen = tried[best]
+    C = chosen.C * folds.refit_factor()
+    model = fit_effects(folds.data, setting, parts[0].columns.parts, C, *best)
+    setting.say(f"linear: held-out loss {chosen.loss:.4f}, C {C:.3g}, weights of names {best}")
+    return Learnt(
+        model, chosen.held_out, {"C": C, "object_weight": best[0], "pair_weight": best[1]}
+    )
 
 
-Parts = list[tuple[EffectColumns, Pairs, Pairs]]
+@dataclass(frozen=True, eq=False)
+class _Strength:
+    """The best strength of some columns: its held-out loss and decisions."""
+
+    loss: float
+    C: float
+    held_out: Vector
 
 
-def _best_columns(folds: TrainingFolds, setting: Setting) -> tuple[tuple[str, ...], Parts]:
-    """Columns of least held-out loss without effects of names, and those of all folds."""
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """One fold: its pairs, columns fitted to the training ones, and those of both."""
+
+    train: Pairs
+    test: Pairs
+    columns: EffectColumns
+    known: Design
+    new: Design
+
+    @classmethod
+    def of(cls, folds: TrainingFolds, split: Split) -> Self:
+        pairs = folds.data.pairs
+        train, test = (pairs[rows].without_unused_objects() for rows in split)
+        columns = EffectColumns.of(train, folds.data.parity or Parity.EVEN)
+        return cls(train, test, columns, columns.design(train), columns.design(test))
+
+    def narrowed(self, names: tuple[str, ...]) -> Self:
+        """With fewer features."""
+        if names == self.columns.parts:
+            return self
+        columns = self.columns.narrowed(self.train, names)
+        known, new = (
+            replace(design, features=columns.features(pairs), widths=columns.widths)
+            for design, pairs in ((self.known, self.train), (self.new, self.test))
+        )
+        return replace(self, columns=columns, known=known, new=new)
+
+
+def _best_columns(
+    folds: TrainingFolds, setting: Setting
+) -> tuple[list[_Part], dict[tuple[float, float], _Strength]]:
+    """Columns of least held-out loss without effects of names in all folds, and what they reach."""
     parity = folds.data.parity or Parity.EVEN
-    found: list[tuple[float, tuple[str, ...], Parts]] = []
+    whole = [_Part.of(folds, split) for split in folds.splits]
+    found: list[tuple[list[_Part], _Strength]] = []
     for names in COLUMNS[parity]:
-        parts = [_columns_of_fold(folds, split, names) for split in folds.splits]
-        has_columns = any(part[0].widths[0] for part in parts)
-        if not found or has_columns:
-            found.append((_best_strength(folds, parts, setting, 0.0, 0.0)[0], names, parts))
-    _, names, parts = min(found, key=lambda one: one[0])
-    return names, parts
-
-
-def _columns_of_fold(
-    folds: TrainingFolds, split: Split, names: tuple[str, ...]
-) -> tuple[EffectColumns, Pairs, Pairs]:
-    pairs = folds.data.pairs
-    train, test = (pairs[rows].without_unused_objects() for rows in split)
-    return EffectColumns.of(train, folds.data.parity or Parity.EVEN, names), train, test
+        parts = [part.narrowed(names) for part in whole]
+        if not found or any(part.columns.widths[0] for part in parts):
+            found.append((parts, _best_strength(folds, parts, setting, 0.0, 0.0)))
+    parts, best = min(found, key=lambda one: one[1].loss)
+    return parts, {(0.0, 0.0): best}
 
 
 def _best_strength(
-    folds: TrainingFolds, parts: Any, setting: Setting, object_weight: float, pair_weight: float
-) -> tuple[float, float, Vector]:
-    """Loss, C and held-out decisions of the best C; all folds go from weak to strong together."""
+    folds: TrainingFolds,
+    parts: list[_Part],
+    setting: Setting,
+    object_weight: float,
+    pair_weight: float,
+) -> _Strength:
+    """The best C; all folds go from weak to strong together."""
     paths = [
         _path(folds, split, part, setting, object_weight, pair_weight)
         for split, part in zip(folds.splits, parts, strict=True)
     ]
-    best, worse = (np.inf, _STRENGTHS[0], np.zeros(0)), 0
+    best, worse = _Strength(np.inf, _STRENGTHS[0], np.zeros(0)), 0
     for C, by_fold in zip(_STRENGTHS, zip(*paths, strict=True), strict=True):
         decisions = np.concatenate(by_fold)
         loss = held_out_loss(folds, setting.criterion, decisions)
-        worse = 0 if loss < best[0] else worse + 1
-        best = min(best, (loss, C, decisions), key=lambda one: one[0])
+        worse = 0 if loss < best.loss else worse + 1
+        best = best if worse else _Strength(loss, C, decisions)
         if worse >= _PATIENCE:
             break
     return best
@@ -168,33 +213,33 @@ def _best_strength(
 def _path(
     folds: TrainingFolds,
     split: Split,
-    part: tuple[EffectColumns, Pairs, Pairs],
+    part: _Part,
     setting: Setting,
     object_weight: float,
     pair_weight: float,
 ) -> Iterator[Vector]:
     """Held-out decisions of one fold for all strengths, weak ones first."""
-    columns, train, test = part
-    rows, new = (columns.rows(pairs, object_weight, pair_weight) for pairs in (train, test))
+    weights_of_names = {"object_weight": object_weight, "pair_weight": pair_weight}
+    known, new = (replace(design, **weights_of_names) for design in (part.known, part.new))
     targets, weights = folds.data.targets[split[0]], folds.data.weights[split[0]]
-    at = _start(columns)
+    at = _start(part.columns)
     for C in _STRENGTHS:
-        at = fit_parameters(rows, targets, weights, C, _loss(setting), at, _ROUGH)
-        yield np.asarray(new @ at[:-1]) + np.nan_to_num(at[-1])
+        at = fit_parameters(known, targets, weights, C, _loss(setting), at, _ROUGH)
+        yield new.times(at[:-1]) + np.nan_to_num(at[-1])
 
 
-def _fit_effects(
-    folds: TrainingFolds,
+def fit_effects(
+    data: TrainingData,
     setting: Setting,
     names: tuple[str, ...],
     C: float,
     object_weight: float,
     pair_weight: float,
 ) -> Effects:
-    data = folds.data
+    """Effects of columns, objects and pairs of objects, fitted to training pairs."""
     columns = EffectColumns.of(data.pairs, data.parity or Parity.EVEN, names)
-    rows = columns.rows(data.pairs, object_weight, pair_weight)
-    fitted = fit_parameters(rows, data.targets, data.weights, C, _loss(setting), _start(columns))
+    design = columns.design(data.pairs, object_weight, pair_weight)
+    fitted = fit_parameters(design, data.targets, data.weights, C, _loss(setting), _start(columns))
     bias = float(np.nan_to_num(fitted[-1]))
     return Effects(columns, object_weight, pair_weight, C, fitted[:-1], bias)
 
@@ -216,15 +261,17 @@ def learn_kernel(folds: TrainingFolds, search: PairSearch) -> Learnt:
     data = folds.data
     targets = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
     search.set_params(cv=ReadySplits(folds.splits))
+    vars(search)["_weighs_pair_effects"] = False  # the linear member does
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubledRowsWarning)  # said before
         search.fit(data.pairs, targets, data.weights)
+    del vars(search)["_weighs_pair_effects"]
     search.set_params(cv=None)
     chosen = {
         search._strength: search.best_params_[search._strength],
         "kernel": str(search.kernel_),
     }
-    return Learnt(search, search.held_out_decisions_, chosen)
+    return Learnt(search, search.held_out_decisions_, chosen, nested=search._nested_decisions)
 
 
 def linear_kernels(folds: TrainingFolds) -> list[Any]:

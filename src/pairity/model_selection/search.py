@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable as Function
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
@@ -27,13 +27,14 @@ from pairity.model_selection.curves import (
     fit_sigmoid,
     smoothed_targets,
 )
-from pairity.model_selection.folds import (
+from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
+from pairity.model_selection.score_table import means_of, nested_decisions, results_table
+from pairity.model_selection.strength_paths import (
+    Candidate,
     HeldOutPath,
     Patience,
-    TrainingFolds,
-    Vector,
     held_out_path,
-    read_folds,
+    paths_of,
 )
 from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import Steps, say
@@ -65,7 +66,7 @@ class PairSearch(TakesSparseRows):
     kernel: Any = "auto"
     cv: Any = None
     path_tol: float = 0.05
-    patience: int | None = 2
+    patience: int | None = 1
     tol: float = 1e-3
     n_symmetric: int = 0
     n_antisymmetric: int = 0
@@ -80,6 +81,8 @@ class PairSearch(TakesSparseRows):
     #: The name of the strength, C or alpha, and whether losses weigh less where it is large.
     _strength: ClassVar[str] = "C"
     _is_penalty: ClassVar[bool] = False
+    #: Whether "auto" weighs effects of pairs of objects; a member of the automatic model need not.
+    _weighs_pair_effects: ClassVar[bool] = True
     #: Parameters that are handed on to the learner as they are.
     _passed_on: ClassVar[tuple[str, ...]] = (
         "symmetry",
@@ -113,7 +116,7 @@ class PairSearch(TakesSparseRows):
         folds = read_folds(self.cv, data, X, groups)
         candidates = self._candidates(folds, deadline)
         paths = self._paths(candidates, folds, strengths, deadline)
-        self._tabulate(candidates, paths, folds, strengths)
+        self._tabulate([one.kernel for one in candidates], paths, folds, strengths)
         best = self.best_params_
         factor = self.refit_factor_ = folds.refit_factor()
         strength = best[self._strength]
@@ -181,16 +184,18 @@ class PairSearch(TakesSparseRows):
     def _kernels(self) -> list[Any]:
         return list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
 
-    def _candidates(self, folds: TrainingFolds, deadline: float) -> list[Any]:
+    def _candidates(self, folds: TrainingFolds, deadline: float) -> list[Candidate]:
         """Kernels to try; "auto" stands for the best combination of families."""
         self.combination_: Combination | None = None
-        found: list[Any] = []
+        found: list[Candidate] = []
         for kernel in self._kernels():
             if not _is_auto(kernel):
-                found.append(kernel)
+                found.append(Candidate(kernel))
                 continue
-            combined = self._combined(folds, deadline)
-            found.extend([combined, *with_pair_effects(combined, folds)])
+            place, combined = len(found), self._combined(folds, deadline)
+            found.append(Candidate(combined))
+            if self._weighs_pair_effects:
+                found += [Candidate(one, place) for one in with_pair_effects(combined, folds)]
         return found
 
     def _combined(self, folds: TrainingFolds, deadline: float) -> Any:
@@ -211,13 +216,13 @@ class PairSearch(TakesSparseRows):
         return self.combination_.kernel
 
     def _paths(
-        self, candidates: list[Any], folds: TrainingFolds, strengths: Vector, deadline: float
+        self, candidates: list[Candidate], folds: TrainingFolds, strengths: Vector, deadline: float
     ) -> list[HeldOutPath]:
-        factors = [self._factor(float(strength)) for strength in strengths]
         n_fits = len(candidates) * len(strengths) * len(folds.splits)
-        steps = Steps(f"validation, {n_fits} fits", n_fits) if self.verbose else None
-        paths = []
-        for kernel in candidates:
+        steps = Steps(f"validation, at most {n_fits} fits", n_fits) if self.verbose else None
+        score = partial(self._scorer(folds), self.scoring)
+
+        def follow(kernel: Any, factors: Sequence[float]) -> HeldOutPath:
             learner = self._learner(kernel, float(strengths[0]))
             how = learner._how_to_fit(len(folds.data))
             loss = replace(learner._recipe(), strength=1.0).of(
@@ -232,10 +237,11 @@ class PairSearch(TakesSparseRows):
                 report=None,
                 say=None,
             )
-            score = partial(self._scorer(folds), self.scoring)
             enough = Patience(score, self.patience, steps, deadline)
-            paths.append(held_out_path(data, folds.splits, factors, options, solve_roughly, enough))
-        return paths
+            return held_out_path(data, folds.splits, factors, options, solve_roughly, enough)
+
+        factors = [self._factor(float(strength)) for strength in strengths]
+        return paths_of(candidates, factors, follow, score)
 
     def _scorer(self, folds: TrainingFolds) -> Function[[str, list[Vector]], Vector]:
         """Scores of the folds: a function of the name of a score and of the decisions."""
@@ -265,8 +271,8 @@ class PairSearch(TakesSparseRows):
         }
         settings = [{"kernel": k, name: float(s)} for k in candidates for s in strengths]
         seconds = np.vstack([path.seconds for path in paths])
-        table = self.cv_results_ = _results_table(settings, scores[self.scoring], seconds)
-        table |= {f"mean_test_{scoring}": _means(scores[scoring]) for scoring in scores}
+        table = self.cv_results_ = results_table(settings, scores[self.scoring], seconds)
+        table |= {f"mean_test_{scoring}": means_of(scores[scoring]) for scoring in scores}
         self.n_splits_ = len(folds.splits)
         best = self.best_index_ = self._weakest_of_the_best(table, len(strengths))
         self.best_score_ = float(table["mean_test_score"][best])
@@ -274,6 +280,7 @@ class PairSearch(TakesSparseRows):
         self.held_out_rows_ = folds.held
         signs = folds.signs[folds.held]
         self.held_out_decisions_ = signs * np.concatenate(decisions[best])
+        self._nested_decisions = nested_decisions(scores[self.scoring], decisions)
         self._held_out = signs * folds.data.targets[folds.held], np.concatenate(folds.shares)
         if self.verbose:
             chosen = self.best_params_[name]
@@ -361,34 +368,3 @@ class ClassifierSearch(TwoProbabilities, PairSearch):
 
 def _is_auto(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel == "auto"
-
-
-def _means(scores: Vector) -> Vector:
-    """Mean over folds of each setting; NaN for what was not tried."""
-    means = np.full(len(scores), np.nan)
-    tried = ~np.isnan(scores).all(axis=1)
-    means[tried] = np.nanmean(scores[tried], axis=1)
-    return means
-
-
-def _results_table(
-    settings: list[dict[str, Any]], scores: Vector, seconds: Vector
-) -> dict[str, Any]:
-    """``cv_results_``: names and ranks as in ``GridSearchCV``; NaN for what was not tried."""
-    means, spreads = _means(scores), np.full(len(settings), np.nan)
-    tried = ~np.isnan(means)
-    spreads[tried] = np.nanstd(scores[tried], axis=1)
-    table: dict[str, Any] = {"params": settings}
-    for name in settings[0]:
-        column = np.empty(len(settings), dtype=object)
-        column[:] = [setting[name] for setting in settings]
-        table[f"param_{name}"] = column
-    for fold in range(scores.shape[1]):
-        table[f"split{fold}_test_score"] = scores[:, fold]
-    return table | {
-        "mean_test_score": means,
-        "std_test_score": spreads,
-        "rank_test_score": rankdata(np.where(tried, -means, np.inf), method="min").astype(np.int32),
-        "mean_fit_time": seconds.mean(axis=1),
-        "std_fit_time": seconds.std(axis=1),
-    }

@@ -10,7 +10,7 @@ that is of no use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -61,15 +61,34 @@ class HeldOut:
 
     def calibrated(self, decisions: Vector) -> Vector:
         """Log-odds of the held-out rows of each fold, by a sigmoid fitted to the other folds."""
-        if not self.classifies:
-            return decisions
-        known, values = np.isfinite(decisions), np.full(len(decisions), np.nan)
-        for number in np.unique(self.fold):
-            inside = known & (self.fold == number)
-            others = known & (self.fold != number)
-            curve = self._curve(decisions, others if others.any() else inside)
-            values[inside] = curve.log_odds(decisions[inside])
+        return self.nested([decisions] * len(np.unique(self.fold)))
+
+    def nested(self, decisions: list[Vector]) -> Vector:
+        """The same where each fold has decisions of its own about all rows."""
+        values = np.full(len(self.targets), np.nan)
+        for number, given in zip(np.unique(self.fold), decisions, strict=True):
+            known, mine = np.isfinite(given), self.fold == number
+            inside, others = known & mine, known & ~mine
+            values[inside] = given[inside]
+            if self.classifies:
+                curve = self._curve(given, others if others.any() else inside)
+                values[inside] = curve.log_odds(given[inside])
         return values
+
+    def weighed(self, values: list[Vector]) -> Vector:
+        """The sum of members about the held-out rows of each fold, weights from the other folds."""
+        table, total = np.column_stack(values), np.full(len(self.targets), np.nan)
+        for number in np.unique(self.fold):
+            inside = self.fold == number
+            others = ~inside if np.isfinite(table[~inside]).all(axis=1).any() else inside
+            part = replace(
+                self,
+                targets=self.targets[others],
+                weights=self.weights[others],
+                fold=self.fold[others],
+            )
+            total[inside] = table[inside] @ member_weights(part, list(table[others].T))
+        return total
 
     def losses(self, values: Vector) -> Vector:
         """Cross-entropy of log-odds, or squared error of values, of each row."""

@@ -149,7 +149,7 @@ def _has_bare_gaussian(kernel: Kernel) -> bool:
 def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
     """One fit with this kernel if none is named; or a search that chooses, the automatic model."""
     _refuse_contradictions(settings)
-    if settings.tune and settings.kernel is None and settings.draw is None:
+    if settings.tune and settings.kernel is None:
         regression = settings.learner == "ridge"
         automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
         return automatic(settings.symmetry, verbose=settings.verbose, **_splits(settings))

@@ -1,0 +1,317 @@
+"""The automatic model: members on shared folds, weighed by what they say about held-out pairs."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from pairity.estimators.machine import PairMachine, TakesSparseRows
+from pairity.estimators.symmetrized import in_one_order
+from pairity.model_selection.boosted import boosts, learn_boosted
+from pairity.model_selection.combination import equal_sums
+from pairity.model_selection.curves import Criterion, Sigmoid
+from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
+from pairity.model_selection.landmark_machine import learn_landmarks
+from pairity.model_selection.members import (
+    Learnt,
+    Setting,
+    held_out_loss,
+    learn_kernel,
+    learn_linear,
+    linear_kernels,
+    raw_decisions,
+)
+from pairity.model_selection.refits import refit
+from pairity.model_selection.sampled import on_sample, warn
+from pairity.model_selection.search import PairSearch
+from pairity.model_selection.weights import HeldOut, member_weights
+from pairity.pairs.parity import SYMMETRIES
+from pairity.runtime.progress import say
+from pairity.runtime.validation import check_choice, check_positive
+from pairity.training.read import read, read_pairs
+
+#: Pairs below which families of kernels are not weighed, and those below which the honest answer is
+#: a linear model alone.
+_FEW, _FEWEST = 200, 40
+#: Pairs up to which the kernel machine is exact, and those that it and the trees are fitted to at
+#: most: a sample of more.
+_MOST_EXACT, _MOST_FOR_KERNELS, _MOST_FOR_TREES = 1000, 100_000, 300_000
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One member of an automatic model.
+
+    Attributes
+    ----------
+    model : object
+        A fitted search, :class:`~pairity.Symmetrized` estimator or linear model with effects.
+    curve : Sigmoid
+        From its decisions to log-odds; the identity of a regressor.
+    weight : float
+        Of its log-odds in the sum; 0 where held-out pairs say that it is of no use.
+    loss : float
+        Mean held-out loss of this member alone.
+    without : float
+        That of the other members together, with weights of their own; NaN of an only member.
+    chosen : dict
+        Settings that it chose.
+    machine : PairMachine or None
+        Of kernels on many pairs: an exact machine with the same kernel on a sample of them.
+    """
+
+    model: Any = field(repr=False)
+    curve: Sigmoid
+    weight: float
+    loss: float
+    without: float
+    chosen: dict[str, Any]
+    machine: PairMachine | None = field(default=None, repr=False)
+
+
+@dataclass(eq=False, repr=False)
+class AutomaticModel(TakesSparseRows):
+    """Base of the two automatic models: members on shared folds, weighed, added up."""
+
+    symmetry: str
+    _: KW_ONLY
+    boosting: Any = None
+    cv: Any = None
+    time_limit: float | None = None
+    memory_limit: float | None = None
+    n_symmetric: int = 0
+    n_antisymmetric: int = 0
+    random_state: int = 0
+    verbose: bool = False
+
+    _classifies: ClassVar[bool]
+    _criterion_type: ClassVar[type[Criterion]]
+    _search_type: ClassVar[type[PairSearch]]
+
+    # Fit --------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit all members, weigh them on held-out pairs, keep the sum.
+
+        Parameters
+        ----------
+        X : Pairs or array-like of shape (n, columns)
+            Pairs, or wide rows of formula (1).
+        y : array-like of shape (n,)
+            Labels of any two values, or targets of a regression.
+        sample_weight : array-like of shape (n,), optional
+            How much each row counts, in fits and in validation.
+        groups : array-like of shape (n,), optional
+            What ``cv`` keeps together, or times for ``TimeSplit``.
+        """
+        self._check_parameters()
+        setting = self._setting()
+        data = read(self, X, y, sample_weight)
+        folds = read_folds(self.cv, data, X, groups)
+        learnt = self._learn(folds, setting)
+        self._weigh(HeldOut.of(folds, classifies=self._classifies), learnt, setting)
+        self.held_out_rows_, self.n_splits_ = folds.held, len(folds.splits)
+        return self
+
+    def refitted(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """A copy whose members are fitted to other pairs, with the settings chosen before.
+
+        Nothing is searched for: calibrations and weights stay as they are.
+        """
+        check_is_fitted(self)
+        model, setting = copy.copy(self), self._setting()
+        data, _ = in_one_order(read(model, X, y, sample_weight))
+        model.members_ = {
+            name: replace(one, model=refit(one.model, one.chosen, data, setting))
+            for name, one in self.members_.items()
+            if one.weight > 0.0
+        }
+        return model
+
+    def _setting(self) -> Setting:
+        limit = np.inf if self.time_limit is None else float(self.time_limit)
+        return Setting(
+            self._criterion_type(SYMMETRIES[self.symmetry]),
+            self._classifies,
+            int(self.random_state),
+            self.memory_limit,
+            time.monotonic() + limit,
+            say if self.verbose else _silent,
+        )
+
+    def _check_parameters(self) -> None:
+        """Refuse values out of range, each with a sentence."""
+        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
+        for name in ("time_limit", "memory_limit"):
+            if getattr(self, name) is not None:
+                check_positive(getattr(self, name), name)
+
+    def _learn(self, folds: TrainingFolds, setting: Setting) -> dict[str, Learnt]:
+        """All members that there is time for, the cheap ones first."""
+        pairs, parity = folds.data.pairs, folds.data.parity
+        few = len(pairs) < _FEW
+        learnt: dict[str, Learnt] = {}
+        steps: dict[str, Callable[[], Learnt]] = {}
+        if parity is not None and not few:
+            steps["linear"] = lambda: learn_linear(folds, setting)
+        if few:
+            steps["linear"] = lambda: learn_kernel(
+                folds, self._search(setting, linear_kernels(folds))
+            )
+        if len(pairs) >= _FEWEST:
+            if not few and boosts(pairs):
+                steps["boosted trees"] = lambda: on_sample(
+                    folds,
+                    _MOST_FOR_TREES,
+                    setting,
+                    "boosted trees",
+                    lambda some: learn_boosted(
+                        some, setting, self.boosting, _least_loss(folds, setting, learnt)
+                    ),
+                )
+            steps["kernels"] = lambda: on_sample(
+                folds,
+                _MOST_FOR_KERNELS,
+                setting,
+                "kernels",
+                lambda some: self._learn_kernels(some, setting),
+            )
+        left_out = []
+        for name, learn in steps.items():
+            if learnt and setting.time_left <= 0.0:
+                left_out.append(name)
+                continue
+            setting.say(f"{name}, {len(steps) - len(learnt)} members to go{_time_left(setting)}")
+            learnt[name] = learn()
+        if left_out:
+            warn(
+                f"no time was left for {' and '.join(left_out)} within time_limit={self.time_limit:g}"
+                " seconds: a larger one may lower the loss."
+            )
+        return learnt
+
+    def _learn_kernels(self, folds: TrainingFolds, setting: Setting) -> Learnt:
+        """The exact search on few pairs, landmarks on many; names alone have few parameters."""
+        pairs = folds.data.pairs
+        if len(pairs) < _FEW:
+            sums = equal_sums(pairs, folds.data.parity)
+            return learn_kernel(folds, self._search(setting, sums or linear_kernels(folds)))
+        if len(pairs) <= _MOST_EXACT:
+            return learn_kernel(folds, self._search(setting, "auto"))
+        if not (pairs.n_object_features or pairs.n_symmetric or pairs.n_antisymmetric):
+            return learn_kernel(folds, self._search(setting, linear_kernels(folds)))
+        learner = self._search_type._learner_type(self.symmetry, memory_limit=self.memory_limit)
+        return learn_landmarks(folds, setting, learner)
+
+    def _search(self, setting: Setting, kernel: Any) -> PairSearch:
+        left = setting.time_left
+        return self._search_type(
+            self.symmetry,
+            kernel=kernel,
+            memory_limit=self.memory_limit,
+            random_state=int(self.random_state),
+            verbose=self.verbose,
+            time_limit=None if np.isinf(left) else max(1.0, left),
+        )
+
+    def _weigh(self, held_out: HeldOut, learnt: dict[str, Learnt], setting: Setting) -> None:
+        """Weights of the members, and what each of them contributes."""
+        values = {name: held_out.calibrated(one.held_out) for name, one in learnt.items()}
+        honest = {
+            name: values[name] if one.nested is None else held_out.nested(one.nested)
+            for name, one in learnt.items()
+        }
+        losses = {name: held_out.mean(held_out.losses(z)) for name, z in honest.items()}
+        useful = [name for name in values if held_out.gains(values[name])[0] > 0.0]
+        useful = useful or [min(losses, key=lambda name: losses[name])]
+        found = member_weights(held_out, [values[name] for name in useful])
+        weights = dict.fromkeys(values, 0.0) | dict(zip(useful, found.tolist(), strict=True))
+        self.members_ = {
+            name: Member(
+                one.model,
+                held_out.curve(one.held_out),
+                weights[name],
+                losses[name],
+                _loss_without(held_out, honest, useful, name),
+                one.chosen,
+                one.machine,
+            )
+            for name, one in learnt.items()
+        }
+        self.weights_ = weights
+        self.held_out_decisions_ = held_out.weighed([honest[name] for name in useful])
+        self.best_score_ = -held_out.mean(held_out.losses(self.held_out_decisions_))
+        dropped = [name for name in values if name not in useful]
+        if dropped:
+            warn(
+                f"{' and '.join(dropped)} {'is' if len(dropped) == 1 else 'are'} left out: about"
+                " held-out pairs no better than a constant."
+            )
+        shares = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
+        setting.say(f"weights {shares}; held-out loss {-self.best_score_:.4f}")
+
+    # The fitted function ----------------------------------------------------------------------
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there are members."""
+        return hasattr(self, "members_")
+
+    def _decide(self, X: Any) -> Vector:
+        """Weighted sum of calibrated log-odds, or of values."""
+        return np.sum(list(self.contributions(X).values()), axis=0)
+
+    def contributions(self, X: Any) -> dict[str, Vector]:
+        """What each member of a weight above 0 adds to the log-odds, or to the values, of pairs."""
+        check_is_fitted(self)
+        pairs = read_pairs(self, X, reset=False)
+        return {
+            name: one.weight * one.curve.log_odds(raw_decisions(one.model, pairs))
+            for name, one in self.members_.items()
+            if one.weight > 0.0
+        }
+
+    @property
+    def best_estimator_(self) -> PairMachine:
+        """The exact kernel machine that explanations are about."""
+        check_is_fitted(self)
+        for member in self.members_.values():
+            if isinstance(member.model, PairSearch):
+                return member.model.best_estimator_
+            if member.machine is not None:
+                return member.machine
+        raise AttributeError("no member is a kernel machine: there was no time left for one.")
+
+    @property
+    def certificate_(self) -> Any:
+        """Certificate of the kernel machine among the members."""
+        return self.best_estimator_.certificate_
+
+
+def _least_loss(folds: TrainingFolds, setting: Setting, learnt: dict[str, Learnt]) -> float:
+    """Held-out loss of the best member so far."""
+    losses = [held_out_loss(folds, setting.criterion, one.held_out) for one in learnt.values()]
+    return min(losses, default=np.inf)
+
+
+def _loss_without(
+    held_out: HeldOut, values: dict[str, Vector], useful: list[str], name: str
+) -> float:
+    others = [values[one] for one in useful if one != name]
+    if not others:
+        return float("nan")
+    weights = member_weights(held_out, others)
+    return held_out.mean(held_out.losses(np.column_stack(others) @ weights))
+
+
+def _silent(sentence: str) -> None:
+    """Say nothing."""
+
+
+def _time_left(setting: Setting) -> str:
+    return "" if np.isinf(setting.deadline) else f", about {setting.time_left:.0f} s left"
