@@ -25,10 +25,13 @@ from pairity.kernels import (
     TensorMetric,
 )
 from pairity.kernels.classes import projected
+from pairity.losses import Logistic, Squared, epsilon_insensitive, hinge
 from pairity.operators.blockwise import operator_of
 from pairity.operators.explicit_operator import ExplicitOperator
 from pairity.pairs.parity import SYMMETRIES, Parity
+from pairity.solvers.plan import takes_parameters
 from pairity.solvers.primal_design import Design, grouped
+from pairity.solvers.problem import AnyProblem, SolverOptions
 
 TOL = 1e-6
 KERNELS = [
@@ -38,6 +41,7 @@ KERNELS = [
     Product(Linear()),
     Polynomial(2),
     Additive(Polynomial(2)),
+    Additive(Identity()) + 2.0 * Product(Identity()),
 ]
 MODELS = {
     "hinge": (PairSVC, "chunking"),
@@ -305,6 +309,9 @@ MORE_KERNELS = [
     DirectSum(Linear(), k3=Linear()),
     Additive(Identity(), k3=Linear()),
     Product(Linear(), k3=Linear()),
+    Product(Identity()),
+    MetricLearning(Identity()),
+    3.0 * Product(Identity()) + Product(Linear()),
     Mixed(Linear(), even=0.3),
     Derived(Linear(), ("difference",)),
 ]
@@ -337,6 +344,49 @@ def test_rows_and_products_are_those_of_the_gram_matrix(kernel, sparse, parity):
     operator._is_large = True  # by features alone
     np.testing.assert_allclose(operator.product(vector), gram @ vector, **close)
     np.testing.assert_allclose(operator.block(rows, slice(None)), gram[:7], **close)
+
+
+@pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD, None])
+def test_two_objects_that_meet_have_an_effect_of_their_own(parity):
+    """Rows in either order, an object with itself, one object twice in the table, unknown pairs."""
+    kernel = Product(Identity()) + Additive(Identity())
+    part = kernel if parity is None else projected(kernel, parity)
+    table, ids = np.zeros((5, 0)), np.array([3, 1, 4, 1, 5])
+    known = Pairs(table, [0, 1, 2, 4, 0, 3], [1, 0, 2, 2, 3, 1], ids=ids)
+    asked = Pairs(table[:4], [0, 3, 3, 1], [3, 2, 0, 1], ids=ids[::-1][:4])
+    vector = np.array([1.0, -2.0, 0.5, 3.0, 0.25, -1.0])
+    for left in (known, asked):
+        operator = operator_of(part, left, known)
+        assert isinstance(operator, ExplicitOperator)
+        both = [part.gram(side, known) @ vector for side in (left, left.swap())]
+        np.testing.assert_allclose(operator.products(vector, mirrored=True), both, atol=1e-14)
+        precise = operator.precise_product(np.arange(4), vector).astype(float)
+        np.testing.assert_allclose(precise, both[0][:4], atol=1e-14)
+    alone = operator_of(part, known)
+    rows = alone.features.rows.toarray()
+    np.testing.assert_allclose(rows @ rows.T, part.gram(known), atol=1e-14)
+    if parity is not None:
+        assert len(np.unique(rows, axis=1).T) == rows.shape[1]  # no column twice
+
+
+LOSSES = {
+    "hinge": hinge,
+    "epsilon": lambda values, weights: epsilon_insensitive(values, weights, 0.1),
+    "logistic": Logistic,
+    "squared": Squared,
+}
+
+
+@pytest.mark.parametrize("n_objects", [20, 100])
+@pytest.mark.parametrize("loss", MODELS)
+def test_many_names_leave_piecewise_linear_losses_to_the_dual(loss, n_objects):
+    """A hundred factorisations of many parameters take longer than steps on few pairs."""
+    pairs, values = data(150, n_objects)
+    targets = np.where(values > 0.0, 1.0, -1.0)
+    operator = operator_of(projected(Identity(), Parity.ODD), pairs)
+    problem = AnyProblem(operator, LOSSES[loss](targets, np.ones(len(pairs))), has_bias=False)
+    expected = n_objects == 20 or loss in ("logistic", "squared")
+    assert takes_parameters(problem, "auto", SolverOptions(1e-3)) == expected
 
 
 def test_kernels_of_whole_functions_have_no_features():

@@ -62,7 +62,7 @@ def needs_no_gram(kernel: Kernel, pairs: Pairs) -> bool:
     form = explicit_form(kernel, pairs)
     if not form:
         return along_chains(kernel, pairs[:1].without_unused_objects()) is not None
-    return all(block.n_objects <= 1 for block in form)
+    return all(block.is_direct for block in form)
 
 
 def operator_within(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,17 +12,11 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.operators._feature_loops import row_squares
-from pairity.operators.explicit_rows import (
-    ExplicitFeatures,
-    Tables,
-    expand_words,
-    reduce_words,
-    reduce_words_precisely,
-    tables_of,
-)
+from pairity.operators.explicit_rows import ExplicitFeatures, Tables, tables_of
 from pairity.operators.operator import Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.spectral import TensorStructure
+from pairity.operators.word_products import expand_words, reduce_words, reduce_words_precisely
 from pairity.operators.words import Block
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
@@ -35,8 +30,8 @@ _PRECISE_AT_A_TIME = 200_000
 class ExplicitOperator(PairOperator):
     """A kernel of few explicit features.
 
-    Products go by words (:mod:`pairity.operators.explicit_rows`) where every word names one object
-    at most, or where Gram matrices of objects would be large.
+    Products go by words (:mod:`pairity.operators.word_products`) where every word names one object
+    at most, or two by an indicator, or where Gram matrices of objects would be large.
     """
 
     def __init__(
@@ -44,7 +39,7 @@ class ExplicitOperator(PairOperator):
     ) -> None:
         super().__init__(kernel, left, right)
         self._form = form
-        self._is_simple = all(block.n_objects <= 1 for block in form)
+        self._is_simple = all(block.is_direct for block in form)
         self._is_large = self.left.n_objects * self.right.n_objects > _LARGE_GRAM
 
     @cached_property
@@ -126,7 +121,7 @@ class ExplicitOperator(PairOperator):
         if not (len(self.left) and np.any(vector)):
             return totals
         left, right = self._tables
-        lefts = [left, Tables(left.pairs.swap(), left.objects)] if mirrored else [left]
+        lefts = [left, replace(left, pairs=left.pairs.swap())] if mirrored else [left]
         for block in self._form:
             sums = block.weights @ reduce_words(block, right, vector)
             for total, side in zip(totals, lefts, strict=True):
@@ -148,9 +143,8 @@ class ExplicitOperator(PairOperator):
         tables = tables_of(self._form, tuple(map(_with_lifted_objects, sides)))
         assert tables is not None
         right, left = tables[0], tables[-1]
-        side = Tables(
-            _with_lifted_groups(left.pairs[rows] if together else left.pairs), left.objects
-        )
+        some = left.pairs[rows] if together else left.pairs
+        side = replace(left, pairs=_with_lifted_groups(some))
         for block in self._form:
             sums = reduce_words_precisely(block, right, weights)
             if sums is None:
@@ -175,7 +169,7 @@ def _reduced_in_parts(block: Block, tables: Tables, vector: Vector) -> Any:
     """``T_u' vector`` for all words, with pairs in extended precision, some at a time."""
     total: Any = 0.0
     for part in batches(len(vector), _PRECISE_AT_A_TIME):
-        some = Tables(_with_lifted_groups(tables.pairs[part]), tables.objects)
+        some = replace(tables, pairs=_with_lifted_groups(tables.pairs[part]))
         total = total + reduce_words(block, some, vector[part].astype(np.longdouble))
     return total
 

@@ -1,8 +1,7 @@
-"""Explicit features of pairs: rows Z with ``K = Z Z'``, dense or CSR, and products by words.
+"""Explicit features of pairs: rows Z with ``K = Z Z'``, dense or CSR.
 
 Rows are for solvers that work on parameters; products of the kernel with coefficients go by words
-(:mod:`pairity.operators.words`), whose sums over pairs are taken object by object where a word
-names one object: O(n + m r) in the place of O(n r), and in any precision.
+(:mod:`pairity.operators.word_products`).
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel, NamedObjects
 from pairity.operators._feature_loops import (
-    add_products_precisely,
     combine_ends,
     copy_dense_rows,
     copy_sparse_rows,
 )
 from pairity.operators.group_features import group_table
+from pairity.operators.meetings import Meetings, meetings_of
 from pairity.operators.words import Block, Symbol, Word, feature_form
-from pairity.pairs.arrays import Features, Places, Vector, as_dense, batches, sums_at
+from pairity.pairs.arrays import Features, Places, Vector, as_dense
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import megabytes_of
 
@@ -33,8 +32,6 @@ _MOST_DENSE, _MOST_SPARSE, _MOST_ENTRIES = 2000, 200_000, 500
 #: Features for each pair up to which parameters are fewer unknowns than dual variables: dense ones,
 #: and sparse ones, whose passes are as short as their rows.
 _DENSE_PER_PAIR, _SPARSE_PER_PAIR = 0.5, 2.0
-#: Entries of products of features that are made at a time.
-_ENTRIES_AT_A_TIME = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +40,7 @@ class Tables:
 
     pairs: Pairs
     objects: dict[Kernel, Features]
+    met: dict[Symbol, Meetings]  # of kernels that name pairs
 
     def ends(self, letter: int) -> Places:
         """Row numbers of the objects that a letter names."""
@@ -54,6 +52,11 @@ class Tables:
             return self.objects[symbol][self.ends(letter)[rows]]
         pairs = self.pairs if rows == slice(None) else self.pairs[rows]
         return _group_features(symbol, pairs.swap() if letter else pairs)
+
+    def two(self, word: Word) -> tuple[Places, Places]:
+        """Row numbers of the two objects that a word names."""
+        first, second = map(self.ends, word)
+        return first, second
 
     def is_unknown(self, block: Block) -> bool:
         """Whether a symbol of a block has no explicit features."""
@@ -93,10 +96,18 @@ def tables_of(form: tuple[Block, ...], sides: tuple[Pairs, ...]) -> list[Tables]
     known = {kernel: tables for kernel, tables in explicit.items() if tables is not None}
     if len(known) < len(explicit):
         return None
-    return [
-        Tables(side, {kernel: tables[number] for kernel, tables in known.items()})
+    found = [
+        Tables(side, {kernel: tables[number] for kernel, tables in known.items()}, {})
         for number, side in enumerate(sides)
     ]
+    for block in form:
+        if block.names_pairs:
+            symbol: Any = block.symbols[0]
+            ends = [[side.two(word) for word in block.words] for side in found]
+            met = meetings_of([side.objects[symbol] for side in found], ends)
+            for side, of_side in zip(found, met, strict=True):
+                side.met[symbol] = of_side
+    return found
 
 
 # How many there are -----------------------------------------------------------------------------
@@ -133,7 +144,7 @@ def _judged(kernel: Kernel, one: Pairs) -> tuple[Block, ...]:
             return ()
         widths = [tables[0].of(symbol, 0, slice(None)) for symbol in block.symbols]
         sparse = [at for at, features in enumerate(widths) if sp.issparse(features)]
-        if len(sparse) > 1 or (sparse and block.n_objects > 1):
+        if (len(sparse) > 1 or (sparse and block.n_objects > 1)) and not block.names_pairs:
             return ()
         dense += 0 if sparse else _n_columns(block, [one.shape[1] for one in widths])
     return form if dense <= _MOST_DENSE else ()
@@ -171,16 +182,23 @@ class ExplicitFeatures:
             self.n_entries = float(self.n_columns)
 
     def _count(self, block: Block) -> None:
+        if block.names_pairs:
+            met, columns = self._tables.met[block.symbols[0]], np.asarray(block.columns).T
+            self.n_columns += sum(met.width(block.exchange_sign(column)) for column in columns)
+            self.n_entries, self.is_sparse = self.n_entries + len(columns), True
+            return
         one = slice(0, 1)
         features = [self._tables.of(symbol, 0, one) for symbol in block.symbols]
-        columns = _n_columns(block, [each.shape[1] for each in features])
-        self.n_columns += columns
+        width = _n_columns(block, [each.shape[1] for each in features])
+        self.n_columns += width
+        n_entries = width
         for symbol, each in zip(block.symbols, features, strict=True):
             if sp.issparse(each) and isinstance(symbol, Kernel):
                 table: Any = self._tables.objects[symbol]
                 self.is_sparse = True
-                columns = round(2.0 * table.nnz / max(1, table.shape[0]) * columns / each.shape[1])
-        self.n_entries += columns
+                filled = 2.0 * table.nnz / max(1, table.shape[0])
+                n_entries = round(filled * n_entries / each.shape[1])
+        self.n_entries += n_entries
 
     @property
     def are_few(self) -> bool:
@@ -235,6 +253,9 @@ def _combined(block: Block, column: Vector, tables: Tables) -> Any:
         ends = np.array([weights.get((letter,), 0.0) for letter in (0, 1)])
         return _ends_combined(tables.objects[symbol], tables.pairs, ends)
     used = [(weight, word) for weight, word in zip(column, block.words, strict=True) if weight]
+    if block.names_pairs:
+        met, named = tables.met[symbol], [(weight, *tables.two(word)) for weight, word in used]
+        return met.rows(named, block.exchange_sign(column), len(tables.pairs))
     total: Any = None
     for weight, word in used:
         part = tables.products(block.symbols, word) * weight
@@ -287,110 +308,3 @@ def beside_one_another(parts: list[Any]) -> Any:
             copy_dense_rows(places, np.ascontiguousarray(part), offset, indices, data)
         offset += part.shape[1]
     return sp.csr_array((data, indices, pointers), shape=(n_rows, offset))
-
-
-# Products by words ------------------------------------------------------------------------------
-
-
-def reduce_words(block: Block, tables: Tables, vector: Any) -> NDArray[Any]:
-    """``T_u' vector`` for all words u, shape (n_words, width), in the precision of the vector."""
-    return np.stack([_reduce(block, word, tables, vector) for word in block.words])
-
-
-def expand_words(block: Block, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
-    """``sum_u T_u sums_u``, shape (n,)."""
-    total = np.zeros(len(tables.pairs), dtype=sums.dtype)
-    for word, of_word in zip(block.words, sums, strict=True):
-        total += _expand(block, word, tables, of_word)
-    return total
-
-
-def _reduce(block: Block, word: Word, tables: Tables, vector: Any) -> NDArray[Any]:
-    if not block.symbols:
-        return vector.sum(keepdims=True)
-    if block.n_objects != 1:
-        parts = _parts(block, tables)
-        products = [tables.products(block.symbols, word, part).T @ vector[part] for part in parts]
-        return np.asarray(np.sum(products, axis=0))
-    symbol: Any = block.symbols[0]
-    table, ends = tables.objects[symbol], tables.ends(word[0])
-    group = tables.products(block.symbols[1:], word[1:])
-    amounts = [vector] if group is None else [vector * column for column in group.T]
-    sums = [_sums(ends, each, table.shape[0]) for each in amounts]
-    return np.concatenate([np.asarray(table.T @ each) for each in sums])
-
-
-def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
-    if not block.symbols:
-        return np.full(len(tables.pairs), sums[0])
-    if block.n_objects != 1:
-        parts = _parts(block, tables)
-        return np.concatenate(
-            [np.asarray(tables.products(block.symbols, word, part) @ sums) for part in parts]
-        )
-    symbol: Any = block.symbols[0]
-    table, ends = tables.objects[symbol], tables.ends(word[0])
-    group = tables.products(block.symbols[1:], word[1:])
-    if group is None:
-        return np.asarray(table @ sums)[ends]
-    values = [np.asarray(table @ each)[ends] for each in np.split(sums, group.shape[1])]
-    return np.asarray(sum(column * value for column, value in zip(group.T, values, strict=True)))
-
-
-def reduce_words_precisely(
-    block: Block, tables: Tables, vector: Vector
-) -> NDArray[np.longdouble] | None:
-    """``T_u' vector`` in extended precision, objects lifted; None where that takes lifted pairs.
-
-    Group features that are columns as they were given need not be lifted: products of doubles are
-    summed up in two doubles.
-    """
-    if len(block.symbols) - block.n_objects > 1 or not block.symbols or block.n_objects > 1:
-        return None
-    words = []
-    for word in block.words:
-        columns = _columns_as_given(block, word, tables)
-        if columns is None:
-            return None
-        if not block.n_objects:
-            alone = np.zeros(len(vector), dtype=np.intp)
-            words.append(np.concatenate([_precise_sums(alone, one, vector, 1) for one in columns]))
-            continue
-        symbol: Any = block.symbols[0]
-        table, ends = tables.objects[symbol], tables.ends(word[0])
-        sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
-        words.append(np.concatenate([np.asarray(table.T @ each) for each in sums]))
-    return np.stack(words)
-
-
-def _columns_as_given(block: Block, word: Word, tables: Tables) -> list[Vector] | None:
-    """Group features of a word, ones without any; None where they are not those of the pairs."""
-    if len(block.symbols) == block.n_objects:
-        return [np.ones(len(tables.pairs))]
-    symbol: Any = block.symbols[-1]
-    if symbol.role not in ("symmetric", "antisymmetric"):
-        return None
-    table = group_table(symbol, tables.pairs.swap() if word[-1] else tables.pairs)
-    given = symbol.kernel.explicit(table) is table
-    return [np.ascontiguousarray(column) for column in table.T] if given else None
-
-
-def _precise_sums(places: Places, left: Vector, right: Vector, size: int) -> Any:
-    upper, lower = np.zeros(size), np.zeros(size)
-    add_products_precisely(places, left, right, upper, lower)
-    return upper.astype(np.longdouble) + lower
-
-
-def _parts(block: Block, tables: Tables) -> list[slice]:
-    """Rows whose products of features are made at a time."""
-    widths = [tables.of(symbol, 0, slice(0, 1)).shape[1] for symbol in block.symbols]
-    return list(batches(len(tables.pairs), int(_ENTRIES_AT_A_TIME // max(1, np.prod(widths)))))
-
-
-def _sums(places: Places, amounts: NDArray[Any], size: int) -> NDArray[Any]:
-    """Sums of the amounts at each place, in their own precision."""
-    if amounts.dtype == np.float64:
-        return sums_at(places, amounts, size)
-    total = np.zeros(size, dtype=amounts.dtype)
-    np.add.at(total, places, amounts)
-    return total

@@ -55,6 +55,17 @@ class Block:
         """Whether columns come in equal pairs: those of two equal symbols."""
         return len(self.symbols) == 2 and self.symbols[0] == self.symbols[1]
 
+    @property
+    def names_pairs(self) -> bool:
+        """Whether it has an indicator column for each two objects that meet: Product(Identity())."""
+        symbol = self.symbols[0] if self.is_folded else None
+        return isinstance(symbol, Kernel) and symbol.tells_apart
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether sums over pairs are taken object by object, or for each two that meet."""
+        return self.n_objects <= 1 or self.names_pairs
+
     def exchange_sign(self, column: Matrix) -> float:
         """What exchanging two equal symbols does to features ``sum_u column_u T_u``: +1 or -1."""
         exchanged = [self.words.index(word[::-1]) for word in self.words]

@@ -46,6 +46,9 @@ _GRID_MATRICES = 22.0
 #: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
 #: its Gram block, in single precision where it is large, and a polish of its free variables.
 _VECTORS, _SQUARES = 12.0, 2.0
+#: Squares of the number of sparse features, in units of the number of pairs, up to which parameters
+#: are the easier unknowns of piecewise linear losses: these take a hundred factorisations.
+_SQUARES_PER_PAIR = 40.0
 #: Copies of features, vectors over all pairs, and squares of parameters that it holds.
 _FEATURE_COPIES, _PRIMAL_VECTORS, _PRIMAL_SQUARES = 2.0, 20.0, 10.0
 
@@ -86,7 +89,10 @@ def takes_parameters(problem: AnyProblem[Any], solver: str, options: SolverOptio
             needed,
             "a smaller problem, a larger memory_limit, or solver='auto'",
         )
-    return fits and (asked or features.are_fewer_than_pairs)
+    easier = features.are_fewer_than_pairs
+    if features.is_sparse and isinstance(problem.loss, PiecewiseLinear):
+        easier = easier and side <= MOST_FACTORED and side**2 <= _SQUARES_PER_PAIR * n
+    return fits and (asked or easier)
 
 
 def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
