@@ -33,7 +33,7 @@ format: $(STAMP)  ## reformat and fix what ruff can fix
 	$(BIN)/ruff check --fix src tests benchmarks experiments examples docs/making
 
 test: check  ## check, then all tests on both cores
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 test-portable: $(STAMP)  ## the laws at every level of vector instructions, about 15 minutes
 	$(BIN)/python tests/portable.py
@@ -41,7 +41,7 @@ test-portable: $(STAMP)  ## the laws at every level of vector instructions, abou
 # In an environment of its own, next to that of all other targets.
 test-oldest:  ## all tests with the oldest supported versions of what the package needs
 	$(MAKE) setup VENV=.venv-oldest CONSTRAINTS=constraints-oldest.txt
-	.venv-oldest/bin/python -m pytest --numprocesses 2
+	.venv-oldest/bin/python -m pytest --numprocesses 2 --dist worksteal
 
 bench-full: BENCH = --full
 reproduce: $(STAMP)  ## the paper's tables beside the paper's own numbers
