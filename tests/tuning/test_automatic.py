@@ -90,7 +90,8 @@ def test_the_order_in_which_rows_are_written_changes_nothing():
 
 
 @pytest.mark.parametrize(
-    ("m", "names"), [(9, ["linear"]), (13, ["linear", "kernels"]), (21, ["linear", "boosted trees"])]
+    ("m", "names"),
+    [(9, ["linear"]), (13, ["linear", "kernels"]), (21, ["linear", "boosted trees"])],
 )
 def test_few_pairs_have_few_members(m, names):
     """36, 78 and 210 pairs; families of kernels are not weighed on the second."""

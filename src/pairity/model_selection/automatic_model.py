@@ -245,7 +245,7 @@ class AutomaticModel(TakesSparseRows):
             for name, one in learnt.items()
         }
         self.weights_ = weights
-        self.held_out_decisions_ = held_out.weighed([honest[name] for name in useful])
+        self.held_out_decisions_ = np.sum([weights[name] * honest[name] for name in useful], axis=0)
         self.best_score_ = -held_out.mean(held_out.losses(self.held_out_decisions_))
         dropped = [name for name in values if name not in useful]
         if dropped:

@@ -261,17 +261,18 @@ def learn_kernel(folds: TrainingFolds, search: PairSearch) -> Learnt:
     data = folds.data
     targets = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
     search.set_params(cv=ReadySplits(folds.splits))
-    vars(search)["_weighs_pair_effects"] = False  # the linear member does
+    vars(search)["_is_member"] = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubledRowsWarning)  # said before
         search.fit(data.pairs, targets, data.weights)
-    del vars(search)["_weighs_pair_effects"]
+    del vars(search)["_is_member"]
+    nested = vars(search).pop("_nested_decisions")
     search.set_params(cv=None)
     chosen = {
         search._strength: search.best_params_[search._strength],
         "kernel": str(search.kernel_),
     }
-    return Learnt(search, search.held_out_decisions_, chosen, nested=search._nested_decisions)
+    return Learnt(search, search.held_out_decisions_, chosen, nested=nested)
 
 
 def linear_kernels(folds: TrainingFolds) -> list[Any]:
