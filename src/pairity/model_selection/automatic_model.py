@@ -159,7 +159,9 @@ class AutomaticModel(TakesSparseRows):
         learnt: dict[str, Learnt] = {}
         steps: dict[str, Callable[[], Learnt]] = {}
         if parity is not None and not few:
-            steps["linear"] = lambda: learn_linear(folds, setting)
+            steps["linear"] = lambda: on_sample(
+                folds, len(pairs), setting, "linear", lambda some: learn_linear(some, setting)
+            )
         if few:
             steps["linear"] = lambda: learn_kernel(
                 folds, self._search(setting, linear_kernels(folds))
