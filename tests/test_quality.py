@@ -17,18 +17,19 @@ from experiments.quality.contests import history
 from experiments.quality.elo import Elo, fit_elo
 from experiments.quality.identities import Indicators, Rates, out_of_fold_sides
 from experiments.quality.linear import BradleyTerry, Logistic, Setting, fit_linear
-from experiments.quality.measure import kept_or_measured, measure
+from experiments.quality.measure import kept_or_measured, measure, seed
 from experiments.quality.measures import accuracy, averaged, log_loss, scores, violation
 from experiments.quality.method import problem_of
 from experiments.quality.methods import OURS
 from experiments.quality.ours import Automatic
 from experiments.quality.plain import View, view_names
+from experiments.quality.shapes import appearances
 from experiments.quality.splits import thinned
 from experiments.quality.task import DATA, SETTINGS, Task
 from experiments.quality.tasks import MAKERS, load_tasks
 from experiments.quality.vectors import DoubledSVC
 from experiments.tables import tables_in
-from pandas import read_csv
+from pandas import DataFrame, read_csv
 from sklearn import metrics
 
 from pairity import Pairs
@@ -128,6 +129,38 @@ def test_thinned_rows_have_the_share_asked_for(rng):
     assert set(kept) <= set(rows)
     assert abs(np.mean(y[kept] > 0) - 0.4) < 0.01
     assert np.sum(y[kept] < 0) >= np.sum(y[rows] < 0) - 1  # the scarce class stays
+
+
+@pytest.mark.parametrize("name", ["few-trains", "few-wines"])
+def test_few_pairs_have_nothing_in_common_with_test_pairs(name):
+    task = load_tasks([name]).tasks[name]
+    splits = task.outer_splits()
+    assert len(splits) == 8
+    assert len({tuple(train) for train, _ in splits}) == 8, "other pairs in each split"
+    for train, test in splits:
+        assert len(train) == 80
+        found = leakage_report(task.pairs, train, test, groups=task.groups)
+        assert not found.n_shared_rows
+        assert not found.n_repeated
+        assert not found.n_shared_groups
+        assert task.setting != "both new" or found.n_both_new == found.n_test > 1000
+
+
+def test_tennis_looks_at_days_before_alone():
+    table = DataFrame(
+        {
+            "date": [20100101, 20100101, 20100102, 20100102],
+            "winner": ["a", "c", "a", "b"],
+            "loser": ["b", "d", "c", "d"],
+        }
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("experiments.quality.shapes.EXPERIENCE", 1)
+        rows, names, days = appearances(table, 20100101)
+    assert names.tolist() == ["a", "c", "b", "d"], "none is known on the first day"
+    assert days.tolist() == ["20100102"] * 2
+    np.testing.assert_allclose(rows[:, 0], [1516.0, 1516.0, 1484.0, 1484.0])
+    np.testing.assert_allclose(rows[:, 1], np.log(2.0))
 
 
 # Columns ----------------------------------------------------------------------------------------
@@ -320,6 +353,14 @@ def test_a_run_goes_on_where_it_was_cut(tmp_path):
             kept_or_measured(task, 0, split, Broken(), tmp_path, **{"n_settings": FEW, **changed})
     with pytest.raises(AssertionError, match="fitted again"):
         kept_or_measured(task, 0, task.outer_splits()[1], Broken(), tmp_path, FEW)
+
+
+def test_results_on_file_are_not_measured_again(tmp_path):
+    task = tiny_task()
+    split = task.outer_splits()[0]
+    found = kept_or_measured(task, 0, split, Elo(), tmp_path / "one", FEW)
+    seed(tmp_path / "two", [found])
+    assert kept_or_measured(task, 0, split, Broken(), tmp_path / "two", FEW) == found
 
 
 def results_of(losses):

@@ -84,7 +84,7 @@ def tennis(folder: Path) -> Task:
     """Matches of five months of 2010: a row of features for each appearance of a player."""
     table = pd.read_csv(folder / "antisymmetric_tennis" / "matches.csv.gz")
     table = table[(table.date >= TENNIS_FROM) & (table.date < TENNIS_DAYS[1])]
-    rows, names, days = _appearances(table)
+    rows, names, days = appearances(table, TENNIS_DAYS[0])
     first = 2 * np.arange(len(days))
     rng = np.random.default_rng(0)
     turned = rng.random(len(days)) < 0.5
@@ -107,14 +107,14 @@ def tennis(folder: Path) -> Task:
     )
 
 
-def _appearances(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features of winners and losers in turn, their names, and the days of the matches kept."""
+def appearances(table: pd.DataFrame, start: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features of winners and losers in turn, their names, and days, of matches from a day on."""
     players: dict[str, _Player] = defaultdict(_Player)
     rows, names, days = [], [], []
     for number, played in table.groupby("date", sort=True):
         day = pd.to_datetime(str(number))
         known = {name: players[name] for name in {*played.winner, *played.loser}}
-        if number >= TENNIS_DAYS[0]:
+        if number >= start:
             shown = {name: one.features(day) for name, one in known.items()}
             for pair in zip(played.winner, played.loser, strict=True):
                 if min(known[name].matches for name in pair) >= EXPERIENCE:

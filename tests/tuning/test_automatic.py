@@ -142,6 +142,18 @@ def test_many_pairs_keep_group_features_through_landmarks(monkeypatch, tmp_path)
     assert (again == model.decision_function(pairs)).all()
 
 
+def test_a_small_memory_limit_leaves_a_sample_and_says_so(monkeypatch):
+    monkeypatch.setattr("pairity.model_selection.sampled._FEWEST", 100)
+    pairs, values = made_up()
+    y = labels_of(values["antisymmetric"])
+    with pytest.warns(PairityWarning) as said:
+        model = PairClassifierCV("antisymmetric", memory_limit=1.0).fit(pairs, y)
+    messages = " ".join(str(one.message) for one in said)
+    assert "linear: fitted to a sample of" in messages
+    assert "boosted trees: fitted to a sample of" in messages
+    assert (model.decision_function(pairs) == -model.decision_function(pairs.swap())).all()
+
+
 def test_regression():
     pairs, values = made_up(2, noise=0.1)
     for symmetry, sign in SIGNS.items():

@@ -129,6 +129,28 @@ def test_landmark_ridge_with_all_landmarks_is_ridge():
     assert parts.shape == (1, 24)
 
 
+@pytest.mark.parametrize("has_bias", [True, False])
+def test_sums_over_pieces_are_those_of_the_folds(has_bias, rng):
+    """Nested, overlapping and partial folds: coefficients against plain weighted normal equations."""
+    n, landmarks = 30, np.arange(0, 30, 4)
+    root = rng.normal(size=(n, 6))
+    matrix = (root @ root.T)[:, landmarks]
+    y, weights, rows = rng.normal(size=n), rng.uniform(0.5, 2.0, size=n), np.arange(n)
+    splits = [(rows[:10], rows[10:14]), (rows[:20], rows[20:]), (rows[5:25:2], rows[6:25:2])]
+    ridge = LandmarkRidge(
+        [matrix], landmarks, y, weights, splits, SquaredError(Parity.EVEN), has_bias=has_bias
+    )
+    trial = ridge.evaluate(np.ones(1))
+    shift = (1e-2, 1e-1, 1.0, 1e1, 1e2)[trial.shift]
+    for (train, _), found in zip(splits, trial.coefficients, strict=True):
+        w, a, target = weights[train], matrix[train], y[train]
+        if has_bias:
+            a, target = a - np.average(a, 0, w), target - np.average(target, weights=w)
+        left = (a.T * w) @ a + shift * matrix[landmarks]
+        expected = np.linalg.lstsq(left, a.T @ (w * target), rcond=None)[0]
+        np.testing.assert_allclose(matrix @ found, matrix @ expected, atol=2e-4)
+
+
 @pytest.mark.parametrize("parity", [Parity.ODD, Parity.EVEN])
 def test_scales_find_the_useful_part(parity):
     rng = np.random.default_rng(0)

@@ -7,6 +7,7 @@ import cases
 from pairity import PairLogistic, PairLogisticCV, PairRidge, PairRidgeCV, PairSVC, PairSVCCV
 from pairity.kernels import Gaussian, Tensor
 from pairity.model_selection import ObjectKFold, PairKFold
+from pairity.model_selection.strength_paths import Candidate, HeldOutPath, Patience, paths_of
 
 #: Labels in these tests are noisy, and some folds say little about others.
 pytestmark = pytest.mark.filterwarnings("ignore::pairity.exceptions.CalibrationWarning")
@@ -130,3 +131,36 @@ def test_rows_of_weight_zero_are_not_there():
     np.testing.assert_allclose(
         one.decision_function(pairs), two.decision_function(pairs), atol=1e-6
     )
+
+
+def test_variants_are_tried_near_the_best_strength_and_dropped_when_worse():
+    """Made-up paths: decisions are their own scores, one fold of one row."""
+    factors, asked = [10.0, 0.1, 1.0], []
+    scores = {"base": {0.1: 1.0, 1.0: 3.0, 10.0: 2.0}, "better": {0.1: 0.0, 1.0: 4.0, 10.0: 5.0}}
+    scores["worse"] = dict.fromkeys(factors, 2.5)
+
+    def follow(kernel, some):
+        asked.append((kernel, tuple(some)))
+        decisions = [[np.array([scores[kernel][factor]])] for factor in some]
+        return HeldOutPath(decisions, np.zeros((len(some), 1)))
+
+    def score(by_fold):
+        return np.concatenate(by_fold)
+
+    base, better = Candidate("base"), Candidate("better", 0)
+    found = paths_of([base, better], factors, follow, score)
+    assert found[1].means(score).tolist() == [5.0, 0.0, 4.0]
+    assert asked == [("base", tuple(factors)), ("better", (1.0,)), ("better", (0.1, 1.0, 10.0))]
+    asked.clear()
+    found = paths_of([base, Candidate("worse", 0), better], factors, follow, score)
+    assert asked == [("base", tuple(factors)), ("worse", (1.0,))]
+    assert found[1].means(score).tolist() == [-np.inf, -np.inf, 2.5]
+    assert found[2].means(score).tolist() == [-np.inf] * 3
+
+
+def test_a_path_ends_where_folds_agree_that_it_is_worse():
+    patience = Patience(np.concatenate, 1, None)
+    folds = [np.array([1.0]), np.array([5.0])]
+    assert not patience(folds)
+    assert not patience([np.array([0.0]), np.array([5.5])]), "worse in one fold, better in another"
+    assert patience([np.array([0.9]), np.array([4.9])]), "worse in both by the same"

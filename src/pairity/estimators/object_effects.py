@@ -56,7 +56,7 @@ class EffectColumns:
         """Columns for the objects and pairs that training pairs hold."""
         known, parts = KnownObjects.of(pairs), parts or COLUMNS[parity][0]
         scaling = _scaling(_features(pairs, parts), parity)
-        return cls(parity, parts, known, np.unique(_keys(pairs, known)), **scaling)
+        return cls(parity, parts, known, np.unique(_keys(pairs, known)), *scaling)
 
     @property
     def widths(self) -> tuple[int, int, int]:
@@ -65,7 +65,8 @@ class EffectColumns:
 
     def narrowed(self, pairs: Pairs, parts: tuple[str, ...]) -> Self:
         """The same objects and pairs of them beside other features of the training pairs."""
-        return replace(self, parts=parts, **_scaling(_features(pairs, parts), self.parity))
+        shift, factor = _scaling(_features(pairs, parts), self.parity)
+        return replace(self, parts=parts, shift=shift, factor=factor)
 
     def features(self, pairs: Pairs) -> Matrix:
         """Scaled features, shape (n, d)."""
@@ -138,7 +139,7 @@ class Design:
 
 def _sums(places: Places, values: Vector, width: int) -> Vector:
     """Sums of the values at each place, those at -1 left out."""
-    return np.bincount(places + 1, values, width + 1)[1:]
+    return np.asarray(np.bincount(places + 1, values, width + 1)[1:], dtype=np.float64)
 
 
 def _features(pairs: Pairs, parts: tuple[str, ...]) -> Matrix:
@@ -149,11 +150,12 @@ def _features(pairs: Pairs, parts: tuple[str, ...]) -> Matrix:
     return derived_features(pairs, parts)
 
 
-def _scaling(columns: Matrix, parity: Parity) -> dict[str, Vector]:
+def _scaling(columns: Matrix, parity: Parity) -> tuple[Vector, Vector]:
+    """Shift and factor of each column; odd columns are not shifted."""
     shift = np.zeros(columns.shape[1]) if parity is Parity.ODD else columns.mean(axis=0)
     size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
     factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-    return {"shift": shift, "factor": factor}
+    return shift, factor
 
 
 def _keys(pairs: Pairs, known: KnownObjects) -> Places:

@@ -52,8 +52,8 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
     weights_ : dict
         Weights of the members.
     best_score_ : float
-        Minus the mean held-out log-loss of the whole; weights, calibrations and, up to 1000 pairs,
-        the settings of the kernel machine are those that the other folds would choose.
+        Minus the mean held-out log-loss of the whole; calibrations and, up to 1000 pairs, the
+        settings of the kernel machine are those that the other folds would choose.
     classes_ : ndarray of shape (2,)
         Labels.
     best_estimator_, certificate_

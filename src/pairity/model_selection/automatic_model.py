@@ -28,7 +28,7 @@ from pairity.model_selection.members import (
     raw_decisions,
 )
 from pairity.model_selection.refits import refit
-from pairity.model_selection.sampled import on_sample, warn
+from pairity.model_selection.sampled import most_within, on_sample, warn
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.weights import HeldOut, member_weights
 from pairity.pairs.parity import SYMMETRIES
@@ -156,10 +156,14 @@ class AutomaticModel(TakesSparseRows):
         """All members that there is time for, the cheap ones first."""
         pairs, parity = folds.data.pairs, folds.data.parity
         few = len(pairs) < _FEW
+        columns = 3 * pairs.n_object_features + pairs.n_symmetric + pairs.n_antisymmetric + 20
+        room = most_within(folds, columns, self.memory_limit)
         learnt: dict[str, Learnt] = {}
         steps: dict[str, Callable[[], Learnt]] = {}
         if parity is not None and not few:
-            steps["linear"] = lambda: learn_linear(folds, setting)
+            steps["linear"] = lambda: on_sample(
+                folds, room, setting, "linear", lambda some: learn_linear(some, setting)
+            )
         if few:
             steps["linear"] = lambda: learn_kernel(
                 folds, self._search(setting, linear_kernels(folds))
@@ -168,7 +172,7 @@ class AutomaticModel(TakesSparseRows):
             if not few and boosts(pairs):
                 steps["boosted trees"] = lambda: on_sample(
                     folds,
-                    _MOST_FOR_TREES,
+                    min(_MOST_FOR_TREES, room),
                     setting,
                     "boosted trees",
                     lambda some: learn_boosted(
@@ -245,7 +249,7 @@ class AutomaticModel(TakesSparseRows):
             for name, one in learnt.items()
         }
         self.weights_ = weights
-        self.held_out_decisions_ = held_out.weighed([honest[name] for name in useful])
+        self.held_out_decisions_ = np.sum([weights[name] * honest[name] for name in useful], axis=0)
         self.best_score_ = -held_out.mean(held_out.losses(self.held_out_decisions_))
         dropped = [name for name in values if name not in useful]
         if dropped:

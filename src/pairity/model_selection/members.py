@@ -82,9 +82,10 @@ def raw_decisions(model: Any, pairs: Pairs) -> Vector:
 
 
 def held_out_loss(folds: TrainingFolds, criterion: Criterion, decisions: Vector) -> float:
-    """Mean loss of held-out decisions, calibrated as the criterion does."""
-    weights = np.concatenate(folds.shares)
-    losses = criterion.losses(decisions, folds.data.targets[folds.held], weights)
+    """Mean loss of the held-out decisions that there are, calibrated as the criterion does."""
+    known = np.isfinite(decisions)
+    weights = np.concatenate(folds.shares)[known]
+    losses = criterion.losses(decisions[known], folds.data.targets[folds.held][known], weights)
     return float(np.average(losses, weights=weights))
 
 
@@ -219,8 +220,10 @@ def _path(
     pair_weight: float,
 ) -> Iterator[Vector]:
     """Held-out decisions of one fold for all strengths, weak ones first."""
-    weights_of_names = {"object_weight": object_weight, "pair_weight": pair_weight}
-    known, new = (replace(design, **weights_of_names) for design in (part.known, part.new))
+    known, new = (
+        replace(design, object_weight=object_weight, pair_weight=pair_weight)
+        for design in (part.known, part.new)
+    )
     targets, weights = folds.data.targets[split[0]], folds.data.weights[split[0]]
     at = _start(part.columns)
     for C in _STRENGTHS:
@@ -261,17 +264,18 @@ def learn_kernel(folds: TrainingFolds, search: PairSearch) -> Learnt:
     data = folds.data
     targets = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
     search.set_params(cv=ReadySplits(folds.splits))
-    vars(search)["_weighs_pair_effects"] = False  # the linear member does
+    search.__dict__["_is_member"] = True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DoubledRowsWarning)  # said before
         search.fit(data.pairs, targets, data.weights)
-    del vars(search)["_weighs_pair_effects"]
+    del search.__dict__["_is_member"]
+    nested = search.__dict__.pop("_nested_decisions")
     search.set_params(cv=None)
     chosen = {
         search._strength: search.best_params_[search._strength],
         "kernel": str(search.kernel_),
     }
-    return Learnt(search, search.held_out_decisions_, chosen, nested=search._nested_decisions)
+    return Learnt(search, search.held_out_decisions_, chosen, nested=nested)
 
 
 def linear_kernels(folds: TrainingFolds) -> list[Any]:

@@ -12,14 +12,25 @@ from pairity.exceptions import PairityWarning, levels_to_the_caller
 from pairity.model_selection.folds import TrainingFolds
 from pairity.model_selection.members import Learnt, Setting, some_rows
 from pairity.model_selection.splits import Rows
+from pairity.runtime.resources import Budget, default_limit
 
 #: Pairs beyond which a member is tuned on one of the folds.
 _MOST_WITH_ALL_FOLDS = 20_000
+#: Share of the memory for the columns of a member, and pairs that it is given in any case.
+_SHARE, _FEWEST = 0.5, 1000
 
 
 def warn(sentence: str) -> None:
     """A warning at the line of the caller."""
     warnings.warn(sentence, PairityWarning, stacklevel=levels_to_the_caller())
+
+
+def most_within(folds: TrainingFolds, columns: int, limit: float | None) -> int:
+    """Pairs whose columns fit into the memory: both orders, of all pairs and of folds tuned on."""
+    count, n_folds = len(folds.data), len(folds.splits)
+    tables = 2.0 * (1 + (n_folds if count <= _MOST_WITH_ALL_FOLDS else 1))
+    room = Budget(default_limit(limit)).share(_SHARE)
+    return max(_FEWEST, int(room.columns(columns, copies=tables)))
 
 
 def on_sample(
@@ -35,10 +46,7 @@ def on_sample(
     """
     count, some, places = len(folds.data), folds, np.arange(len(folds.held))
     if count > most:
-        warn(
-            f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory; the"
-            " linear member is fitted to all of them."
-        )
+        warn(f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory.")
         some, places = folds_of(folds, drawn(count, most, setting.random_state))
     if len(some.data) > _MOST_WITH_ALL_FOLDS:
         some, inside = _last_fold(some)

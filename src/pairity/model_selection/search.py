@@ -81,8 +81,9 @@ class PairSearch(TakesSparseRows):
     #: The name of the strength, C or alpha, and whether losses weigh less where it is large.
     _strength: ClassVar[str] = "C"
     _is_penalty: ClassVar[bool] = False
-    #: Whether "auto" weighs effects of pairs of objects; a member of the automatic model need not.
-    _weighs_pair_effects: ClassVar[bool] = True
+    #: Whether it is fitted inside the automatic model, where another member has effects of pairs of
+    #: objects, and where decisions are asked for by settings that other folds chose.
+    _is_member: ClassVar[bool] = False
     #: Parameters that are handed on to the learner as they are.
     _passed_on: ClassVar[tuple[str, ...]] = (
         "symmetry",
@@ -194,7 +195,7 @@ class PairSearch(TakesSparseRows):
                 continue
             place, combined = len(found), self._combined(folds, deadline)
             found.append(Candidate(combined))
-            if self._weighs_pair_effects:
+            if not self._is_member:
                 found += [Candidate(one, place) for one in with_pair_effects(combined, folds)]
         return found
 
@@ -280,7 +281,8 @@ class PairSearch(TakesSparseRows):
         self.held_out_rows_ = folds.held
         signs = folds.signs[folds.held]
         self.held_out_decisions_ = signs * np.concatenate(decisions[best])
-        self._nested_decisions = nested_decisions(scores[self.scoring], decisions)
+        if self._is_member:
+            self._nested_decisions = nested_decisions(scores[self.scoring], decisions)
         self._held_out = signs * folds.data.targets[folds.held], np.concatenate(folds.shares)
         if self.verbose:
             chosen = self.best_params_[name]

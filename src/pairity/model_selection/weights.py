@@ -10,7 +10,7 @@ that is of no use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
@@ -74,21 +74,6 @@ class HeldOut:
                 curve = self._curve(given, others if others.any() else inside)
                 values[inside] = curve.log_odds(given[inside])
         return values
-
-    def weighed(self, values: list[Vector]) -> Vector:
-        """The sum of members about the held-out rows of each fold, weights from the other folds."""
-        table, total = np.column_stack(values), np.full(len(self.targets), np.nan)
-        for number in np.unique(self.fold):
-            inside = self.fold == number
-            others = ~inside if np.isfinite(table[~inside]).all(axis=1).any() else inside
-            part = replace(
-                self,
-                targets=self.targets[others],
-                weights=self.weights[others],
-                fold=self.fold[others],
-            )
-            total[inside] = table[inside] @ member_weights(part, list(table[others].T))
-        return total
 
     def losses(self, values: Vector) -> Vector:
         """Cross-entropy of log-odds, or squared error of values, of each row."""
