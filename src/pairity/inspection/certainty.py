@@ -5,9 +5,10 @@ from few refits or clusters) for one object, and with q the quantile of the larg
 ``|s - truth| / error`` for all objects of a connected part together.  Where the posterior is known not
 to be normal, both ends are its own quantiles (:mod:`pairity.inspection.posterior_shape`).  Two objects
 are told apart where their difference exceeds its error by the quantile of the largest such ratio over
-all pairs of the part; then, at the level asked for, every statement of who is ahead holds at once, and so
-do the ranges of ranks that count them (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies
-91, 2024).  Quantiles are those of draws from the normal distribution with that covariance, with a seed.
+all pairs of the part; then, at the level asked for, every statement of who is ahead holds at once, and
+so do the ranges of ranks that count them (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
+Studies 91, 2024).  Quantiles are those of draws from the normal distribution with that covariance, with
+a seed.
 """
 
 from __future__ import annotations
