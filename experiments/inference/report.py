@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.inference.coverage import CASES, MEASURES
+from experiments.inference.speed import COMMAND
 from experiments.tables import markdown_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "inference.json"
@@ -42,6 +43,7 @@ def markdown(results: dict[str, Any]) -> str:
             "takes to start:",
             "",
             *_speed(results["speed"]),
+            f"The second is `pairity {COMMAND}`.",
         ],
     ]
     return "\n".join(line for part in parts for line in part)
