@@ -52,10 +52,15 @@ def markdown(results: dict[str, Any]) -> str:
 def _coverage(rows: dict[str, Any]) -> list[str]:
     header = ["", *(name.replace("_", " ") for name in MEASURES), "runs"]
     cells = [
-        [name, *(_share(rows[name], measure) for measure in MEASURES), str(rows[name]["n_runs"])]
+        [name, *(_share(rows[name], measure) for measure in MEASURES), _runs(rows[name])]
         for name in (case.name for case in CASES)
     ]
     return markdown_table(header, cells)
+
+
+def _runs(row: dict[str, Any]) -> str:
+    ranked = "" if row["n_ranked"] == row["n_runs"] else f" ({row['n_ranked']} with scores)"
+    return f"{row['n_runs']}{ranked}"
 
 
 def _share(row: dict[str, Any], measure: str) -> str:
