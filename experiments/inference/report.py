@@ -38,14 +38,9 @@ def markdown(results: dict[str, Any]) -> str:
             "",
             *_judges(results["judges"]["measures"]),
         ],
-        [
-            "Leaderboards with clustered intervals and effects of style, two cores, with what Python",
-            "takes to start:",
-            "",
-            *_speed(results["speed"]),
-            f"The second is `pairity {COMMAND}`.",
-        ],
     ]
+    if "speed" in results:
+        parts.append(_speed(results["speed"]))
     return "\n".join(line for part in parts for line in part)
 
 
@@ -54,6 +49,7 @@ def _coverage(rows: dict[str, Any]) -> list[str]:
     cells = [
         [name, *(_share(rows[name], measure) for measure in MEASURES), _runs(rows[name])]
         for name in (case.name for case in CASES)
+        if name in rows
     ]
     return markdown_table(header, cells)
 
@@ -127,4 +123,10 @@ def _speed(found: dict[str, Any]) -> list[str]:
         ]
         for name, row in rows.items()
     ]
-    return markdown_table(header, cells)
+    return [
+        "Leaderboards with clustered intervals and effects of style, two cores, with what Python takes",
+        "to start:",
+        "",
+        *markdown_table(header, cells),
+        f"The second is `pairity {COMMAND}`.",
+    ]
