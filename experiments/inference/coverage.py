@@ -9,6 +9,7 @@ they like (without and with clusters).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,6 +47,7 @@ class Coverage:
     shares: dict[str, float]
     errors: dict[str, float]
     n_runs: int
+    n_ranked: int
 
 
 MEASURES = ("scores", "all_scores", "all_ranks", "effects", "predictions")
@@ -107,38 +109,53 @@ def _inside(truth: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarr
     return (lower <= truth) & (truth <= upper)
 
 
-def one_run(case: Case, random: np.random.Generator) -> tuple[float, ...]:
-    """Shares of one simulation, in the order of MEASURES."""
+def one_run(case: Case, random: np.random.Generator, *, ranked: bool = True) -> tuple[float, ...]:
+    """Shares of one simulation, in the order of MEASURES; those of a ranking are NaN without one."""
     votes = _votes(case, random)
     pairs, strength = votes.pairs, votes.strength
     model = PairLogistic("antisymmetric", kernel="linear").fit(pairs, votes.won)
     clusters = votes.judge if case.clustered else None
     neutral = np.zeros((pairs.n_objects * (pairs.n_objects - 1) // 2, 2))
     every = Pairs.complete(pairs.objects, antisymmetric=neutral)
-    ranking = rank_objects(model, every, intervals="analytic", by=clusters, n_cycles=0, level=LEVEL)
-    sure = ranking.certainty
-    assert sure is not None
-    truth = strength - strength.mean()
     table = effects(model, kinds=["antisymmetric"], clusters=clusters, level=LEVEL)
     some = every[random.choice(len(every), min(200, len(every)), replace=False)]
     low, high = model.predict_interval(some, LEVEL).T
     margin = strength[some.first] - strength[some.second]
     return (
-        float(np.mean(_inside(truth, sure.lower, sure.upper))),
-        float(np.all(_inside(truth, sure.lower_all, sure.upper_all))),
-        float(np.all(_inside(rankdata(-truth), sure.best_rank, sure.worst_rank))),
+        *(_ranked(model, every, strength, clusters) if ranked else (np.nan, np.nan, np.nan)),
         float(np.mean(_inside(votes.taste, table.lower, table.upper))),
         float(np.mean(_inside(margin, low, high))),
     )
 
 
-def coverage(case: Case, n_runs: int, seed: int = 0) -> Coverage:
-    """Means over simulations."""
+def _ranked(model: PairLogistic, every: Pairs, strength: np.ndarray, by: Any) -> tuple[float, ...]:
+    """Shares of scores, of all scores at once and of all ranks at once."""
+    ranking = rank_objects(model, every, intervals="analytic", by=by, n_cycles=0, level=LEVEL)
+    sure = ranking.certainty
+    assert sure is not None
+    truth = strength - strength.mean()
+    return (
+        float(np.mean(_inside(truth, sure.lower, sure.upper))),
+        float(np.all(_inside(truth, sure.lower_all, sure.upper_all))),
+        float(np.all(_inside(rankdata(-truth), sure.best_rank, sure.worst_rank))),
+    )
+
+
+def coverage(case: Case, n_runs: int, n_ranked: int, seed: int = 0) -> Coverage:
+    """Means over simulations, the first of which have rankings."""
     random = np.random.default_rng([seed, case.n_objects])
-    runs = np.array([one_run(case, random) for _ in range(n_runs)])
-    means, errors = runs.mean(axis=0), runs.std(axis=0) / np.sqrt(n_runs)
-    named = (dict(zip(MEASURES, row.tolist(), strict=True)) for row in (means, errors))
-    return Coverage(*named, n_runs)
+    return summary(np.array([one_run(case, random, ranked=k < n_ranked) for k in range(n_runs)]))
+
+
+def summary(runs: np.ndarray) -> Coverage:
+    """Of the shares of simulations, shape (n, measures)."""
+    there = np.isfinite(runs)
+    counts = there.sum(axis=0)
+    errors = np.nanstd(runs, axis=0) / np.sqrt(counts)
+    named = (
+        dict(zip(MEASURES, row.tolist(), strict=True)) for row in (np.nanmean(runs, axis=0), errors)
+    )
+    return Coverage(*named, len(runs), int(counts.min()))
 
 
 def regression_coverage(n_runs: int, width: float, seed: int = 0) -> float:

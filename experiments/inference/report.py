@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.inference.coverage import CASES, MEASURES
+from experiments.inference.speed import COMMAND
 from experiments.tables import markdown_table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "inference.json"
@@ -37,23 +38,25 @@ def markdown(results: dict[str, Any]) -> str:
             "",
             *_judges(results["judges"]["measures"]),
         ],
-        [
-            "Leaderboards with clustered intervals and effects of style, two cores, with what Python",
-            "takes to start:",
-            "",
-            *_speed(results["speed"]),
-        ],
     ]
+    if "speed" in results:
+        parts.append(_speed(results["speed"]))
     return "\n".join(line for part in parts for line in part)
 
 
 def _coverage(rows: dict[str, Any]) -> list[str]:
     header = ["", *(name.replace("_", " ") for name in MEASURES), "runs"]
     cells = [
-        [name, *(_share(rows[name], measure) for measure in MEASURES), str(rows[name]["n_runs"])]
+        [name, *(_share(rows[name], measure) for measure in MEASURES), _runs(rows[name])]
         for name in (case.name for case in CASES)
+        if name in rows
     ]
     return markdown_table(header, cells)
+
+
+def _runs(row: dict[str, Any]) -> str:
+    ranked = "" if row["n_ranked"] == row["n_runs"] else f" ({row['n_ranked']} with scores)"
+    return f"{row['n_runs']}{ranked}"
 
 
 def _share(row: dict[str, Any], measure: str) -> str:
@@ -120,4 +123,10 @@ def _speed(found: dict[str, Any]) -> list[str]:
         ]
         for name, row in rows.items()
     ]
-    return markdown_table(header, cells)
+    return [
+        "Leaderboards with clustered intervals and effects of style, two cores, with what Python takes",
+        "to start:",
+        "",
+        *markdown_table(header, cells),
+        f"The second is `pairity {COMMAND}`.",
+    ]

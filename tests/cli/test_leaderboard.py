@@ -138,6 +138,16 @@ def test_draws_have_intervals_too(votes):
     assert (read_table(votes / "r.csv")["error"] > 0).all()
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["rank m.pairity", "suggest m.pairity", "predict m.pairity votes.csv", "inspect m.pairity"],
+)
+def test_every_summary_says_who_is_ahead(command, votes):
+    output = [] if command.startswith("inspect") else ["--output", "out.csv"]
+    out = run(*command.split(), *output, "--json")
+    assert json.loads(out.stdout)["meaning"] == "label left: the first object is ahead"
+
+
 def test_what_to_ask_next(votes):
     run("suggest", "m.pairity", "--number", "4", "--output", "next.csv")
     found = read_table(votes / "next.csv")

@@ -3,7 +3,7 @@
     pip install statsmodels && python tests/inspection/make_bradley_terry.py
 
 Votes of 15 judges on 6 objects, drawn with a seed.  The design has the differences of indicators, object
-0 the reference, then the style columns; errors by cluster are without statsmodels' correction.
+0 the reference, then the style columns; errors by cluster are with statsmodels' correction, its default.
 """
 
 import json
@@ -59,7 +59,7 @@ def main() -> None:
     votes = drawn()
     design = design_of(votes)
     plain = logistic(votes, design)
-    groups = {"groups": np.array(votes["judge"]), "use_correction": False}
+    groups = {"groups": np.array(votes["judge"])}
     clustered = logistic(votes, design, cov_type="cluster", cov_kwds=groups)
     without = [logistic(votes, np.delete(design, column, axis=1)) for column in (5, 6)]
     gaussian = sm.GLM(np.array(votes["margin"]), design).fit()

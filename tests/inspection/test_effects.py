@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from pairity import PairLogistic, PairLogisticCV, PairRidge, Pairs, PairSVC
+from pairity import PairDrawClassifier, PairLogistic, PairLogisticCV, PairRidge, Pairs, PairSVC
 from pairity.inspection import effects, posterior
 from pairity.kernels import Gaussian, Identity, Linear, Standardized
 
@@ -60,10 +60,9 @@ def test_bradley_terry_with_styles_is_that_of_statsmodels(kernel):
 
 def test_clustered_errors_are_those_of_statsmodels():
     table = effects(fitted(), clusters=GOLDEN["judge"], names=STYLES)
-    n = table.n_clusters
-    assert n == 15
+    assert table.n_clusters == 15
     _, errors = against_reference(table)
-    np.testing.assert_allclose(errors * np.sqrt((n - 1) / n), GOLDEN["clustered"]["bse"], rtol=1e-6)
+    np.testing.assert_allclose(errors, GOLDEN["clustered"]["bse"], rtol=1e-6)
 
 
 def test_likelihood_ratios_are_those_of_statsmodels():
@@ -161,6 +160,21 @@ def test_errors_by_object_follow_the_formula():
     expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
     expected += (inverse @ inverse)[6:, 6:] / 10.0  # what the penalty takes
     np.testing.assert_allclose(table.covariance, expected, rtol=1e-6)
+
+
+def test_effects_beside_draws_are_in_the_units_of_the_scores():
+    """A unit of a column changes the decision of the model by its effect, draws or not."""
+    outcome = np.where(GOLDEN["won"], 1, -1) * (np.arange(400) % 5 > 0)
+    machine = PairLogistic("antisymmetric", kernel="linear", tol=1e-9)
+    model, pairs = PairDrawClassifier(machine).fit(votes(), outcome), votes()
+    table = effects(model, kinds=["antisymmetric"])
+    more = pairs.antisymmetric + np.array([0.0, 1.0])
+    longer = pairs.with_features(pairs.objects, pairs.symmetric, more)
+    change = model.decision_function(longer) - model.decision_function(pairs)
+    np.testing.assert_allclose(change, table.estimates[1], rtol=1e-6)
+    inside = effects(model.estimator_, kinds=["antisymmetric"])
+    np.testing.assert_allclose(table.statistics, inside.statistics, rtol=1e-6)
+    assert abs(table.estimates[1]) < 0.95 * abs(inside.estimates[1])
 
 
 def test_tables_and_texts():

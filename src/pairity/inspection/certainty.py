@@ -1,13 +1,14 @@
 """How certain scores and ranks are, from the covariance of the scores.
 
 Intervals are ``s -+ q error``: with q of the normal distribution (Student's, where the covariance is
-from few refits) for one object, and with q the quantile of the largest ``|s - truth| / error`` for
-all objects of a connected part together.  Where the posterior is known not to be normal, both ends are
-its own quantiles (:mod:`pairity.inspection.posterior_shape`).  Two objects are told apart where their
-difference exceeds its error by the quantile of the largest such ratio over all pairs of the part; then,
-at the level asked for, every statement of who is ahead holds at once, and so do the ranges of ranks that
-count them (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic Studies 91, 2024).  Quantiles are
-those of draws from the normal distribution with that covariance, with a seed.
+from few refits or clusters) for one object, and with q the quantile of the largest
+``|s - truth| / error`` for all objects of a connected part together.  Where the posterior is known not
+to be normal, both ends are its own quantiles (:mod:`pairity.inspection.posterior_shape`).  Two objects
+are told apart where their difference exceeds its error by the quantile of the largest such ratio over
+all pairs of the part; then, at the level asked for, every statement of who is ahead holds at once, and
+so do the ranges of ranks that count them (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
+Studies 91, 2024).  Quantiles are those of draws from the normal distribution with that covariance, with
+a seed.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def certainty_of(
 ) -> Certainty:
     """What a covariance says about scores, normal or of another shape.
 
-    ``degrees`` are those of freedom where few refits estimate it.
+    ``degrees`` are those of freedom where few refits or clusters estimate it.
     """
     m = len(scores)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))

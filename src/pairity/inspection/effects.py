@@ -24,13 +24,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.stats import chi2, norm
+from scipy.stats import t as student
 from sklearn.base import is_classifier
 
-from pairity.inspection.fitted_function import as_frame
+from pairity.estimators.unwrap import direction
+from pairity.inspection.fitted_function import as_frame, margins
 from pairity.inspection.linear_part import LinearPart
 from pairity.inspection.parameter_fit import minimise
 from pairity.inspection.posterior_shape import Shape, shape_of
-from pairity.inspection.score_covariance import known_by_name
+from pairity.inspection.score_covariance import known_by_name, slope_of
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
@@ -56,7 +58,8 @@ class Effects:
     estimates, errors, lower, upper : ndarray
         Effects per unit, standard errors, and intervals at ``level``.
     statistics, p_values : ndarray
-        Of the ``test`` that an effect is 0: z of Wald, or chi-squared of the likelihood ratio.
+        Of the ``test`` that an effect is 0: z of Wald (Student's t by clusters), or chi-squared of the
+        likelihood ratio.
     covariance : ndarray of shape (p, p)
         Of the estimates.
     n_clusters : int or None
@@ -161,12 +164,14 @@ def effects(
     probes = _probes(part, kinds)
     linear = _Columns.of(part, probes)
     kept = linear.is_there
-    roots, estimates = linear.roots(part)[:, kept], linear.estimates[kept]
+    slope = _slope(model, part)
+    roots, estimates = slope * linear.roots(part)[:, kept], slope * linear.estimates[kept]
     covariance = part.covariance(roots, clusters)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    scatter = norm if clusters is None else student(part.degrees(clusters))
     if test == "wald":
         statistics = np.divide(estimates, errors, out=np.zeros_like(errors), where=errors > 0)
-        p_values = 2.0 * norm.sf(np.abs(statistics))
+        p_values = 2.0 * scatter.sf(np.abs(statistics))
     else:
         if not is_classifier(part.machine) or clusters is not None:
             raise ValueError(
@@ -175,7 +180,7 @@ def effects(
             )
         statistics = _likelihood_ratios(part, linear.features[kept])
         p_values = chi2.sf(statistics, 1)
-    quantile = float(norm.ppf(0.5 + level / 2.0))
+    quantile = float(scatter.ppf(0.5 + level / 2.0))
     below, above = _shape(part, roots, clusters).ends(errors, quantile)
     named = _names(part, probes.columns, names)
     codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
@@ -193,6 +198,15 @@ def effects(
         test,
         None if codes is None else int(codes.max()) + 1,
     )
+
+
+def _slope(model: Any, part: LinearPart) -> float:
+    """What decisions are a multiple by of those of the machine inside: draws, calibration."""
+    if model is part.machine or part.parity is not Parity.ODD:
+        return 1.0
+    pairs = part.observed.pairs[:_TRIED]
+    inner = direction(model, part.parity) * part.machine._model.decisions(pairs)
+    return slope_of(margins(model, pairs, Parity.ODD), inner)
 
 
 def _shape(part: LinearPart, roots: Matrix, clusters: Any) -> Shape:
@@ -328,9 +342,9 @@ def _likelihood_ratios(part: LinearPart, directions: Matrix) -> Vector:
     """
     free = minimise(part.design, part.loss, part.parameters)
     statistics = []
-    for direction in directions:
+    for one in directions:
         padded = np.zeros(len(part.parameters))
-        padded[: len(direction)] = direction
+        padded[: len(one)] = one
         without = minimise(part.design, part.loss, part.parameters, padded)
         statistics.append(2.0 * max(without.value - free.value, 0.0) / part.scale)
     return np.array(statistics)

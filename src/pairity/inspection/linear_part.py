@@ -9,12 +9,13 @@ together (votes of one judge, games of one day), the sandwich
 
     s_g = sum over the rows of g of theta_i z_i,      theta_i = -d loss_i / d f,
 
-stands for it: what the outcomes add to the estimates (Liang and Zeger, Biometrika 73, 1986; times
-``G / (G - 1)`` for G clusters), and the expected square of what the penalty takes from them.  Of
-independent rows the two make up ``scale P^-1``; without a penalty the second is nothing.  Rows that
-share an object are clusters that overlap: then the middle is
-``sum over objects of s_u s_u' - sum over unordered pairs of s_p s_p'`` (Aronow, Samii and Assenova,
-Political Analysis 23, 2015), and what is negative in it is left out.
+stands for it: what the outcomes add to the estimates (Liang and Zeger, Biometrika 73, 1986), and the
+expected square of what the penalty takes from them.  Of independent rows the two make up ``scale P^-1``;
+without a penalty the second is nothing.  The first is times ``G / (G - 1) (n - 1) / (n - edf)`` for G
+clusters of n rows, as residuals are smaller than errors, and has G - 1 degrees of freedom (Cameron and
+Miller, Journal of Human Resources 50, 2015).  Rows that share an object are clusters that overlap: then
+the middle is ``sum over objects of s_u s_u' - sum over unordered pairs of s_p s_p'`` (Aronow, Samii and
+Assenova, Political Analysis 23, 2015), and what is negative in it is left out.
 """
 
 from __future__ import annotations
@@ -166,7 +167,15 @@ class LinearPart:
         moved = np.asarray(sums @ used)
         if span.has_bias:
             moved = moved + np.outer(gathering.sum(axis=1), directions[-1])
-        return (moved.T @ moved) * (n_clusters / max(n_clusters - 1, 1)) + shrunk
+        n, edf = len(codes), span.edf
+        correction = n_clusters / max(n_clusters - 1, 1) * (n - 1) / max(n - edf, 1.0)
+        return correction * (moved.T @ moved) + shrunk
+
+    def degrees(self, clusters: Any) -> int:
+        """Degrees of freedom of a clustered covariance: clusters, or objects, less one."""
+        if isinstance(clusters, str) and clusters == BY_OBJECT:
+            return ends_of(self.observed.pairs).n_objects - 1
+        return int(self.cluster_codes(clusters).max())
 
     def _influences(self, used: Matrix, directions: Matrix, pulls: Matrix) -> Matrix:
         moved = np.asarray(self.span.rows @ used)

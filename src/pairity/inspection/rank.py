@@ -123,7 +123,7 @@ def rank_objects(
     if intervals == "analytic":
         decisions = margins(model, pairs, Parity.ODD)
         spread = analytic_spread(model, pairs, flow, decisions, method, by)
-        return _with_certainty(ranking, spread, level, None, random_state, intervals)
+        return _with_certainty(ranking, spread, level, random_state, intervals)
     if training is None or not is_pairs_with_targets(training):
         raise ValueError(
             "got intervals without training; expected training=(pairs, y), what the model was"
@@ -243,7 +243,6 @@ def _with_certainty(
     ranking: Ranking,
     spread: Spread,
     level: float,
-    degrees: int | None,
     random_state: Any,
     source: str,
 ) -> Ranking:
@@ -253,7 +252,7 @@ def _with_certainty(
         ranking.components,
         level,
         shape=spread.shape,
-        degrees=degrees,
+        degrees=spread.degrees,
         random_state=random_state,
         source=source,
     )
@@ -261,8 +260,8 @@ def _with_certainty(
 
 
 def _with_refits(ranking: Ranking, refits: Refits, level: float, random_state: Any) -> Ranking:
-    spread = Spread(refits.covariance())
-    return _with_certainty(ranking, spread, level, refits.degrees, random_state, refits.source)
+    spread = Spread(refits.covariance(), degrees=refits.degrees)
+    return _with_certainty(ranking, spread, level, random_state, refits.source)
 
 
 def _refuse_too_many(model: Any, objects: Any) -> None:

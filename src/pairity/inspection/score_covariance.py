@@ -36,15 +36,19 @@ _MOST_OBJECTS = 5000
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Covariance of scores, shape (m, m), and their shape where it is known not to be normal."""
+    """Covariance of scores, shape (m, m), and their shape where it is known not to be normal.
+
+    ``degrees`` are those of freedom, where few clusters or refits estimate it.
+    """
 
     covariance: Matrix
     shape: Shape | None = None
+    degrees: int | None = None
 
     def times(self, slope: float) -> Spread:
         """Of scores times a factor."""
         shape = None if self.shape is None else self.shape.times(slope)
-        return Spread(slope**2 * self.covariance, shape)
+        return Spread(slope**2 * self.covariance, shape, self.degrees)
 
 
 def analytic_spread(
@@ -69,7 +73,8 @@ def analytic_spread(
     else:
         part = LinearPart.of(model)
         roots = part.span.roots(pairs, combined)
-        found = Spread(_at_least(part.covariance(roots), part.covariance(roots, clusters)))
+        covariance = _at_least(part.covariance(roots), part.covariance(roots, clusters))
+        found = Spread(covariance, degrees=part.degrees(clusters))
     return found.times(slope)
 
 

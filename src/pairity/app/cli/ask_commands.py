@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from pairity.app.cli.errors import InputError, bad_input
-from pairity.app.cli.inspect_command import say
+from pairity.app.cli.inspect_command import meaning_of, say
 from pairity.app.cli.options import STANDARD_OUTPUT, Settings
 from pairity.app.cli.outputs import new_paths
 from pairity.app.cli.prediction_scores import scores_of_labels, scores_of_values
@@ -38,6 +38,10 @@ class Asked:
     recipe: Recipe
     objects: Objects
     staged: Mapping[Path, Path]
+
+    def meaning(self) -> dict[str, str]:
+        """Which label says that the first object is ahead, for a summary."""
+        return meaning_of(self.model, label_names(self.model, self.recipe))
 
     def write(self, table: Any, path: Path) -> None:
         """Write a table to where it waits for its place, or to standard output."""
@@ -76,6 +80,7 @@ def run_predict(settings: Settings) -> None:
         results = result_columns(model, pairs, label_names(model, recipe))
         content: dict[str, Any] = {
             "pairs": len(frame),
+            **given.meaning(),
             "predictions": "standard output" if settings.to_stdout else str(settings.output),
             **left_out,
             **_counts(results),

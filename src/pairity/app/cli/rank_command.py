@@ -8,7 +8,7 @@ import numpy as np
 
 from pairity.app.cli.ask_commands import Asked, asked, label_names
 from pairity.app.cli.errors import InputError
-from pairity.app.cli.inspect_command import meaning_of, say
+from pairity.app.cli.inspect_command import say
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection import Ranking, effects, group_objects, judges, rank_objects
@@ -98,17 +98,13 @@ def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[s
     )
     content = {
         "objects": len(ranking),
-        **_meaning(given),
+        **given.meaning(),
         "best": list(ranking.ids[ranking.order[:5]]),
         "explained by the ranking": 1.0 - ranking.cyclic_share,
         "cyclic": ranking.cyclic_share,
         "triangles that go round": f"{ranking.cycles.n_cyclic} of {ranking.cycles.n_triangles}",
     }
     return ranking.to_frame(), content | _certainty(ranking)
-
-
-def _meaning(given: Asked) -> dict[str, str]:
-    return meaning_of(given.model, label_names(given.model, given.recipe))
 
 
 def _certainty(ranking: Ranking) -> dict[str, Any]:

@@ -46,6 +46,7 @@ def run_suggest(settings: Settings) -> None:
         columns = {**ends, **{name: table[name] for name in results}}
         given.write(pd.DataFrame(columns), settings.output)
     content: dict[str, Any] = {
+        **given.meaning(),
         "candidates": len(pool),
         "suggested": len(found),
         "strategy": settings.strategy,
