@@ -1,6 +1,7 @@
 """From raw tables to matches: with and without labels, one table and two, Python and shell."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -97,6 +98,21 @@ def test_one_table_is_grouped(tables):
     assert ((found.groups[ends[0]] == found.groups[ends[1]]) == matched).all()
 
 
+def test_groups_larger_than_the_candidates_of_a_record(tables):
+    """Twelve copies of each of ten persons, three neighbours each: groups say what candidates cannot."""
+    left, _ = tables
+    copies = pd.concat([left.head(10)] * 12, ignore_index=True)
+    copies["id"] = [f"{name}-{row}" for row, name in enumerate(copies["id"])]
+    found = match(copies, neighbours=3)
+    person = np.tile(np.arange(10), 12)
+    first, second = np.triu_indices(len(copies), 1)
+    ids = copies["id"].to_numpy()
+    labels = ids[first], ids[second], (person[first] == person[second]).astype(int)
+    scores = found.evaluate(labels)
+    assert scores["candidates"].value < 0.5
+    assert scores["matches"].f1.value > 0.95
+
+
 def test_labels_that_contradict_one_to_one(tables):
     first, second = truth()
     labels = [*first, *first], [*second, *second[1:], second[0]], [1] * N
@@ -191,3 +207,7 @@ def test_the_shell(tables, tmp_path, monkeypatch):
     wrong = CliRunner().invoke(main, ["match", "left.csv", "--kind", "name", "--output", "x.csv"])
     assert wrong.exit_code == 2
     assert "expected COL=KIND" in wrong.output
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    without = CliRunner().invoke(main, ["match", "left.csv", "--output", "x.csv"])
+    assert without.exit_code == 2
+    assert "pip install 'pairity[matching]'" in without.output

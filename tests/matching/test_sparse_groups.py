@@ -1,5 +1,7 @@
 """Groups and one-to-one matches on sparse candidates are those of the dense tables."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,12 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.optimize import linear_sum_assignment
 
 from pairity.inspection import sparse_groups
-from pairity.inspection.sparse_groups import average_groups, linked_parts, one_to_one
+from pairity.inspection.sparse_groups import (
+    average_groups,
+    linked_parts,
+    one_to_one,
+    pairs_within,
+)
 
 SEEDS = st.integers(0, 100_000)
 
@@ -71,3 +78,20 @@ def test_degenerate_candidates():
     assert average_groups(*twice, 2, 1.0, -1.0).tolist() == [0, 0]
     kept = one_to_one(np.array([0, 0]), np.array([5, 5]), np.array([1.0, 2.0]), 0.0)
     assert kept.tolist() == [False, True]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=25), st.integers(0, 40))
+def test_pairs_within_parts(labels, most):
+    parts = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    found = set(zip(*(end.tolist() for end in pairs_within(parts, most)), strict=True))
+    every = list(combinations(range(len(parts)), 2))
+    inside = {(a, b) for a, b in every if parts[a] == parts[b]}
+    assert found <= inside
+    assert len(found) <= most
+    sizes = sorted(np.bincount(parts).tolist())
+    taken, allowed = 0, 0
+    for size in sizes:
+        taken += size * (size - 1) // 2
+        allowed = taken if taken <= most else allowed
+    assert len(found) == allowed

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 pd = pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 pytest.importorskip("jinja2", reason="Jinja2 comes with the command line extra")
@@ -12,7 +13,10 @@ from made import tournament  # noqa: E402
 
 from pairity import PairClassifierCV, PairDrawClassifier, PairLogistic, Pairs, PairSVCCV  # noqa: E402
 from pairity.app.report import Limits, gather, render  # noqa: E402
+from pairity.app.report.subject import Subject  # noqa: E402
+from pairity.app.report.unseen import hold_out  # noqa: E402
 from pairity.app.report.wording import in_short  # noqa: E402
+from pairity.kernels import Additive, Identity, Linear  # noqa: E402
 from pairity.model_selection.searches import at_the_edge  # noqa: E402
 
 SMALL = Limits(folds=3, refits=3, shuffles=2, explained=60)
@@ -129,15 +133,72 @@ def test_names_of_objects(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     pairs, y, _ = tournament(10)
-    table = {"id": np.arange(10), "who": [f"Ms. {chr(65 + k)}" for k in range(10)]}
+    names = [f"Ms. {chr(65 + k)}" for k in range(9)] + ["Ms. A"]
+    table = {"id": np.arange(10), "who": names}
     for k, column in enumerate(pairs.objects.T):
         table[f"x{k}"] = column
     pd.DataFrame(table).to_csv("players.csv", index=False)
     pd.DataFrame({"a": pairs.first, "b": pairs.second, "y": y}).to_csv("games.csv", index=False)
     options = "--first a --second b --label y --objects players.csv --symmetry antisymmetric"
-    more = "--kernel linear --output m.pairity --report r.html --name who --json"
+    more = "--kernel identity+linear --output m.pairity --report r.html --name who --json"
     result = CliRunner().invoke(main, ["fit", "games.csv", *options.split(), *more.split()])
     assert result.exit_code == 0, result.output
     assert "who" not in json.loads(result.stdout).get("feature names", {}).get("objects", [])
     page = (tmp_path / "r.html").read_text()
-    assert "Ms. C (2)" in page
+    assert "Ms. C<" in page
+    assert "Ms. A (9)<" in page  # ids tell equal names apart
+    ranked = CliRunner().invoke(main, ["rank", "m.pairity", "--output", "ranked.csv"])
+    assert ranked.exit_code == 0, ranked.output
+    order = pd.read_csv("ranked.csv").sort_values("rank")["id"].tolist()
+    called = [f"{names[k]} ({k})" if k in (0, 9) else names[k] for k in order]
+    rows = page[page.index('id="ranking-table"') :].split('<th scope="row" class="name">')[1:11]
+    assert [row.split("<")[0] for row in rows] == called  # the model is asked by ids, not by names
+
+
+def test_who_an_object_is_counts_where_ids_tell_it():
+    rng = np.random.default_rng(0)
+    first, second = rng.integers(0, 12, (2, 400))
+    first, second = first[first != second], second[first != second]
+    pairs = Pairs(
+        sp.eye_array(12, format="csr"), first, second, ids=[f"team {k}" for k in range(12)]
+    )
+    y = np.where(first < second, 1, -1)
+    model = PairLogistic("antisymmetric", kernel=Identity()).fit(pairs, y)
+    (drop,) = gather(model, pairs, y, limits=SMALL).features
+    assert drop.name == "which object it is"
+    assert drop.mean > 0.2
+    beside = Pairs(rng.normal(size=(12, 1)), first, second, ids=pairs.ids)
+    model = PairLogistic("antisymmetric", kernel=Identity() + Additive(Linear())).fit(beside, y)
+    drops = {one.name: one.mean for one in gather(model, beside, y, limits=SMALL).features}
+    assert len(drops) == 2
+    assert drops["which object it is"] > 0.05 + min(drops.values())
+
+
+def test_rows_that_say_the_same_are_one_line_of_influence():
+    pairs, y, _ = tournament(8)
+    again = pairs[np.tile(np.arange(len(pairs)), 3)].with_swapped(
+        np.arange(3 * len(pairs)) % 2 == 0
+    )
+    labels = np.where(np.arange(3 * len(pairs)) % 2 == 0, -1, 1) * np.tile(y, 3)
+    model = PairLogistic("antisymmetric", kernel="linear").fit(again, labels)
+    found = gather(model, again, labels, limits=SMALL).influential
+    told = [frozenset((one.first, one.second)) for one in found]
+    assert len(set(told)) == len(told)
+    assert {one.times for one in found} == {3}
+    assert sum(one.share for one in found) < 1.0
+
+
+def test_pairs_with_times_are_tested_on_later_ones():
+    pairs, y, _ = tournament(14)
+    times = np.arange(len(pairs)) // 4
+    dated = Pairs(pairs.objects, pairs.first, pairs.second, ids=pairs.ids, time=times)
+    model = PairLogistic("antisymmetric", kernel="linear").fit(dated, y)
+    data = gather(model, dated, y, limits=SMALL)
+    assert [setting.key for setting in data.settings] == ["later", "one_new", "both_new"]
+    held = hold_out(Subject.read(model, dated, y), "later", SMALL, 0, None, None)
+    starts = [times[held.rows[held.folds == fold]].min() for fold in range(3)]
+    ends = [times[held.rows[held.folds == fold]].max() for fold in range(3)]
+    assert 0 < starts[0] <= ends[0] < starts[1] <= ends[1] < starts[2]
+    assert held.n_train == round(np.mean([np.sum(times < start) for start in starts]))
+    assert "later pairs of objects that it knows" in " ".join(in_short(data))
+    assert "all earlier ones as training pairs" in render(data)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
@@ -150,3 +152,27 @@ def test_pairs_are_no_plain_array(step):
     pairs, y = games()
     with pytest.raises(TypeError, match=r"got Pairs where a plain array .*ObjectTransformer"):
         make_pipeline(step, model()).fit(pairs, y)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_work_in_other_processes_and_threads(backend):
+    """Fits do not see there who called; clones are made here."""
+    pairs, y = games()
+    with parallel_config(backend):
+        with pytest.warns(LeakageWarning, match="KFold deals out single rows"):
+            cross_val_score(model(), pairs, y, cv=KFold(3), n_jobs=2)
+        search = GridSearchCV(model(), {"C": [0.1, 1.0]}, cv=KFold(3), n_jobs=2, refit=False)
+        with pytest.warns(LeakageWarning, match="KFold deals out single rows"):
+            search.fit(pairs, y)
+        nested = make_pipeline(ObjectTransformer(StandardScaler()), model())
+        with pytest.warns(SwapLawWarning, match="use pairity.CalibratedPairClassifier"):
+            CalibratedClassifierCV(nested, cv=PairKFold(3), n_jobs=2).fit(pairs, y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_work_elsewhere_that_breaks_nothing():
+    pairs, y = games()
+    cross_val_score(model(), pairs, y, cv=PairKFold(3), n_jobs=2)
+    clone(model())
+    even = PairSVC("symmetric", kernel="gaussian")
+    CalibratedClassifierCV(even, cv=PairKFold(3), n_jobs=2).fit(pairs, y)

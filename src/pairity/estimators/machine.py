@@ -25,6 +25,7 @@ from pairity.solvers.problem import SolverOptions
 from pairity.training.fit import Fitted, HowToFit, fit, report_outcome
 from pairity.training.model import Model, label_decisions, score_decisions
 from pairity.training.read import TrainingData, read, read_pairs
+from pairity.training.surroundings import warn_of_work_elsewhere
 
 Vector = NDArray[np.float64]
 #: Steps of Newton's method that ``max_iter=-1`` allows a low-rank model.
@@ -33,6 +34,11 @@ MOST_NEWTON_STEPS = 200
 
 class TakesSparseRows(BaseEstimator):
     """Base of all estimators of pairs."""
+
+    def __sklearn_clone__(self) -> Any:
+        """An unfitted copy, as scikit-learn makes it."""
+        warn_of_work_elsewhere(self)
+        return super().__sklearn_clone__()
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn: sparse rows welcome."""

@@ -39,6 +39,12 @@ class Columns:
     antisymmetric: tuple[int, ...] = ()
     ids: bool = False
 
+    @classmethod
+    def one(cls, kind: str, number: int) -> Columns:
+        """One column of a kind: "objects", "symmetric" or "antisymmetric"."""
+        column: dict[str, Any] = {kind: (number,)}
+        return cls(**column)
+
 
 @dataclass(frozen=True)
 class Shuffle:
@@ -235,7 +241,7 @@ def _every_column(names: PairNames) -> dict[str, Columns]:
     for kind in _KINDS:
         for number, name in enumerate(getattr(names, kind)):
             name = name if name not in columns else f"{name} ({len(columns)})"
-            columns[name] = Columns(**{kind: (number,)})
+            columns[name] = Columns.one(kind, number)
     return columns
 
 
@@ -254,7 +260,9 @@ def _read_columns(feature: str, given: Any, names: PairNames) -> Columns:
                 )
             parts.append(part)
         given = Columns(
-            *(tuple(c for part in parts for c in getattr(part, kind)) for kind in _KINDS)
+            tuple(c for part in parts for c in part.objects),
+            tuple(c for part in parts for c in part.symmetric),
+            tuple(c for part in parts for c in part.antisymmetric),
         )
     for kind in _KINDS:
         width = len(getattr(names, kind))

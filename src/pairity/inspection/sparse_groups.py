@@ -35,6 +35,23 @@ def linked_parts(
     return numbered_by_size(connected_parts(first[above], second[above], n_objects))
 
 
+def pairs_within(parts: Places, most: int) -> tuple[Places, Places]:
+    """All pairs of objects of the same part, of the smallest parts on, at most so many."""
+    members = np.argsort(parts, kind="stable")
+    sizes = np.bincount(parts)
+    ends = np.cumsum(sizes)
+    by_size = np.argsort(sizes, kind="stable")
+    numbers = sizes[by_size] * (sizes[by_size] - 1) // 2
+    chosen = by_size[(np.cumsum(numbers) <= most) & (numbers > 0)]
+    found = [np.zeros((2, 0), dtype=np.intp)]
+    for size in np.unique(sizes[chosen]).tolist():
+        starts = (ends - sizes)[chosen[sizes[chosen] == size]]
+        first, second = np.triu_indices(size, 1)
+        found.append(members[[np.add.outer(starts, end).ravel() for end in (first, second)]])
+    first, second = np.concatenate(found, axis=1)
+    return first, second
+
+
 def average_groups(
     first: Places,
     second: Places,

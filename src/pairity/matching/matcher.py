@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pairity.inspection.sparse_groups import average_groups, linked_parts, one_to_one
+from pairity.inspection.sparse_groups import (
+    average_groups,
+    linked_parts,
+    one_to_one,
+    pairs_within,
+)
 from pairity.matching.candidates import Candidates, nearest_records
 from pairity.matching.labelled import Labelled
 from pairity.matching.matches import Matches
@@ -22,6 +27,8 @@ from pairity.runtime.validation import check_choice, check_count
 CONSTRAINTS = ("auto", "one-to-one", "transitive", "none")
 #: Records with several labelled partners, of those with one, beyond which one-to-one is not assumed.
 _SEVERAL = 0.02
+#: Pairs of connected records that are judged besides the candidates, at most.
+_PAIRS_WITHIN = 1_000_000
 
 
 def match(
@@ -84,20 +91,22 @@ def match(
     candidates = nearest_records(records, neighbours)
     features = PairFeatures(records, candidates)
     if known is None:
-        decisions = features.log_odds(features.of_candidates)
         fitted, quality, recall, cut = None, None, None, 0.0
     else:
         known = known.with_others(candidates, len(records))
         fitted = PairClassifierCV("symmetric") if model is None else clone(model)
         fitted.fit(as_pairs(features.of(known.first, known.second)), known.labels)
         cut, quality = _held_out(fitted, known)
-        decisions = decide(fitted, features.of_candidates)
         true = known.matches
         inside = candidates.contains(known.first[true], known.second[true], len(records))
         recall = Share.of(int(inside.sum()), int(true.sum()))
+    decisions = decide(fitted, features.of_candidates)
     cut = cut if threshold is None else float(threshold)
     chosen = _resolved(constraint, records, known)
-    kept = _constrained(candidates, decisions, cut, chosen, records)
+    if chosen == "transitive":
+        kept = _grouped(candidates, decisions, cut, features, fitted)
+    else:
+        kept = _constrained(candidates, decisions, cut, chosen, len(records))
     return Matches(
         records, candidates, features, fitted, known, decisions, cut, chosen, *kept, quality, recall
     )
@@ -127,15 +136,36 @@ def _resolved(constraint: str, records: Records, known: Labelled | None) -> str:
 
 
 def _constrained(
-    candidates: Candidates, decisions: Vector, cut: float, constraint: str, records: Records
+    candidates: Candidates, decisions: Vector, cut: float, constraint: str, n_records: int
 ) -> tuple[Mask, Places]:
     """Candidates that are matches, and the group of each record."""
     ends = candidates.first, candidates.second
-    if constraint == "one-to-one":
-        kept = one_to_one(*ends, decisions, cut)
-        return kept, linked_parts(*ends, np.where(kept, 1.0, -1.0), len(records), 0.0)
     if constraint == "none":
-        return decisions > cut, linked_parts(*ends, decisions, len(records), cut)
-    lowest = float(decisions.min(initial=cut - 1.0))
-    groups = average_groups(*ends, decisions, len(records), cut, lowest)
+        return decisions > cut, linked_parts(*ends, decisions, n_records, cut)
+    kept = one_to_one(*ends, decisions, cut)
+    return kept, linked_parts(*ends, np.where(kept, 1.0, -1.0), n_records, 0.0)
+
+
+def _grouped(
+    candidates: Candidates, decisions: Vector, cut: float, features: PairFeatures, model: Any
+) -> tuple[Mask, Places]:
+    """The same with groups of records that match one another on average.
+
+    Records that candidates connect may be more than a record names: all their pairs are judged.
+    """
+    n_records = len(features.records)
+    ends = candidates.first, candidates.second
+    parts = linked_parts(*ends, decisions, n_records, cut)
+    first, second = pairs_within(parts, _PAIRS_WITHIN)
+    new = ~candidates.contains(first, second, n_records)
+    first, second = first[new], second[new]
+    more = decide(model, features.of(first, second))
+    groups = average_groups(
+        np.concatenate([ends[0], first]),
+        np.concatenate([ends[1], second]),
+        np.concatenate([decisions, more]),
+        n_records,
+        cut,
+        float(min(decisions.min(initial=cut - 1.0), more.min(initial=cut - 1.0))),
+    )
     return groups[ends[0]] == groups[ends[1]], groups

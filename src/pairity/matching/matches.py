@@ -82,18 +82,15 @@ class Matches:
         """Log-odds of any pairs of record numbers, candidates or not."""
         place = self.candidates.places(first, second, len(self.records))
         decisions, new = np.append(self.decisions, 0.0)[place], place < 0
-        features = self.features.of(first[new], second[new])
-        if self.model is None:
-            decisions[new] = self.features.log_odds(features)
-        else:
-            decisions[new] = decide(self.model, features)
+        decisions[new] = decide(self.model, self.features.of(first[new], second[new]))
         return decisions
 
     def evaluate(self, labels: Any) -> dict[str, Any]:
         """Precision and recall on labelled pairs that were not trained on, and of the candidates.
 
         "pairs" are decisions about the pairs as listed; "matches" what the whole job answers: a pair
-        that is no candidate, or that the constraint leaves out, is no match.  Labels without ``y``
+        that the constraint leaves out, or that is no candidate, is no match; groups that are
+        transitive answer for all pairs of their records.  Labels without ``y``
         list all matches that there are, besides those of records with a match that was trained on.
         """
         new = np.ones(len(self.records), dtype=np.bool_)
@@ -104,14 +101,11 @@ class Matches:
         known = known.with_others(self.candidates, len(self.records), new)
         said = self.decide(known.first, known.second) > self.threshold
         n_records = len(self.records)
-        found = Candidates(*self._ends(self.matched), self.candidates.k, self.candidates.n_possible)
         true = known.matches
         inside = self.candidates.contains(known.first[true], known.second[true], n_records)
         return {
             "pairs": PrecisionRecall.of(said, true),
-            "matches": PrecisionRecall.of(
-                found.contains(known.first, known.second, n_records), true
-            ),
+            "matches": PrecisionRecall.of(self._matched(known.first, known.second), true),
             "candidates": Share.of(int(inside.sum()), int(true.sum())),
         }
 
@@ -171,6 +165,12 @@ class Matches:
                 "probability": self.probabilities[rows],
             }
         )
+
+    def _matched(self, first: Places, second: Places) -> Mask:
+        if self.constraint == "transitive":
+            return self.groups[first] == self.groups[second]
+        place = self.candidates.places(first, second, len(self.records))
+        return np.append(self.matched, False)[place]
 
     def _ends(self, rows: Any) -> tuple[Places, Places]:
         return self.candidates.first[rows], self.candidates.second[rows]

@@ -33,7 +33,9 @@ def as_pairs(features: Matrix) -> Pairs:
 
 
 def decide(model: Any, features: Matrix) -> Vector:
-    """Log-odds of a match by a fitted model."""
+    """Log-odds of a match by a fitted model, or without one by the evidence among the features."""
+    if model is None:
+        return features[:, -1] * _CERTAIN
     decisions = [
         np.asarray(model.decision_function(as_pairs(features[rows])), dtype=np.float64)
         for rows in batches(len(features), _PAIRS_AT_A_TIME)
@@ -75,10 +77,6 @@ class PairFeatures:
         leads = self._rivals.margins(first, second, alike.column(_WHOLE))
         return self._together(first, second, alike, leads)
 
-    def log_odds(self, features: Matrix) -> Vector:
-        """The unsupervised log-odds among the features."""
-        return features[:, -1] * _CERTAIN
-
     def _together(
         self, first: Places, second: Places, alike: Similarities, leads: Matrix
     ) -> Matrix:
@@ -87,18 +85,24 @@ class PairFeatures:
         return np.column_stack([alike.values, leads, certain])
 
     def _fit(self, candidates: Candidates, alike: Similarities, leads: Matrix) -> Mixture:
-        likely = (leads[:, 0] > _LEAD) & (alike.column(_WHOLE) > _ALIKE)
-        start = np.where(likely, _LIKELY, _UNLIKELY)
+        """Of two tables a record has one match at most; of one table a lead says nothing."""
+        linking = self.records.linking
+        likely = (leads[:, 0] > _LEAD) if linking else (leads[:, 0] >= 0.0)
+        start = np.where(likely & (alike.column(_WHOLE) > _ALIKE), _LIKELY, _UNLIKELY)
         left, right = self.records.sides()
+        most = min(len(left), len(right)) if linking else len(candidates)
         levels = self._levels(candidates.first, candidates.second, alike, leads)
         names = (*(column.name for column in self.records.columns), "record", "lead")
-        return fit_mixture(names, levels, start, float(min(len(left), len(right))))
+        return fit_mixture(names[: levels.shape[1]], levels, start, float(most))
 
     def _levels(self, first: Places, second: Places, alike: Similarities, leads: Matrix) -> Places:
-        """Levels of evidence: one similarity of each column, of the record, and the lead."""
+        """One similarity of each column and that of records; of two tables the lead as well."""
         missing = [column.missing for column in self.records.columns]
         absent = [gone[first] | gone[second] for gone in missing]
         there = np.zeros(len(first), dtype=np.bool_)
         values = [alike.column(name) for name in self._leading]
-        values += [alike.column(_WHOLE), np.clip(0.5 + 2.0 * leads[:, 0], 0.0, 1.0)]
-        return levels_of(np.column_stack(values), np.column_stack([*absent, there, there]))
+        values.append(alike.column(_WHOLE))
+        if self.records.linking:
+            values.append(np.clip(0.5 + 2.0 * leads[:, 0], 0.0, 1.0))
+        absent += [there] * (len(values) - len(absent))
+        return levels_of(np.column_stack(values), np.column_stack(absent))

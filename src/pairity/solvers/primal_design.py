@@ -120,7 +120,7 @@ class Design:
             inner = self._dense_curvature(weights)
         if not self.has_bias:
             return inner.T
-        total = np.empty((width + 1, width + 1))
+        total = np.zeros((width + 1, width + 1))
         total[:-1, :-1] = inner
         total[:, -1] = self.transposed(weights)
         return total.T

@@ -9,7 +9,8 @@ word, and an estimator is the only one who can notice:
   P(a, b) + P(b, a) is not 1;
 - folds of single rows (``KFold`` and its like), which train on pairs that they test.
 
-The last two are recognised by who calls.
+The last two are recognised by who calls.  Fits in other processes or threads do not see that, so
+that there the clones are looked at which scikit-learn makes before it hands them on.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _BY_ROWS = {
     "StratifiedKFold",
     "StratifiedShuffleSplit",
 }
+#: What is looked for in the frames of scikit-learn.
+_TELLING = ("cv", "X", "n_jobs")
 #: Rows below which columns can have round means by chance, and how round they must be.
 _LEAST_ROWS, _ROUND = 10, 1e-7
 
@@ -61,6 +64,31 @@ def warn_of_surroundings(estimator: Any, pairs: Pairs, *, fits: bool) -> None:
             if type(splitter).__name__ in _BY_ROWS:
                 _warn_of_folds(pairs, splitter)
                 return
+
+
+def warn_of_work_elsewhere(estimator: Any) -> None:
+    """The same when an estimator is cloned for several jobs, whose callers are not seen later."""
+    symmetry = getattr(estimator, "symmetry", "none")
+    if symmetry == "none":
+        return
+    seen: dict[str, Any] = {}
+    for frame in _callers():
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("pairity.") and _is_of_another(frame, estimator):
+            return  # an estimator around this one has said it
+        if module == "sklearn.calibration" or module in _VALIDATES:
+            local = dict(frame.f_locals)
+            if hasattr(local.get("self"), "n_jobs"):
+                local.setdefault("n_jobs", local["self"].n_jobs)
+            seen = {**{name: local[name] for name in _TELLING if name in local}, **seen}
+            seen.setdefault("module", module)
+    if seen.get("n_jobs") in (None, 1):
+        return  # the fit itself will see it
+    if seen["module"] == "sklearn.calibration":
+        if symmetry == "antisymmetric" and is_classifier(estimator):
+            _warn_of_calibration(estimator)
+    elif type(seen.get("cv")).__name__ in _BY_ROWS and isinstance(seen.get("X"), Pairs):
+        _warn_of_folds(seen["X"], seen["cv"])
 
 
 def _is_of_another(frame: FrameType, estimator: Any) -> bool:

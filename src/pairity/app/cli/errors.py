@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import click
 
 from pairity.app.cli import explain_missing
-from pairity.app.cli.interrupts import Ended, ignore_signals
+from pairity.app.cli.interrupts import Ended, ignore_signals, interrupt_behind
 
 
 class _Patient(io.FileIO):
@@ -85,6 +85,10 @@ def bad_input() -> Iterator[None]:
         yield
     except (ValueError, MemoryError) as error:
         raise InputError(str(error) or _OUT_OF_MEMORY) from None
+    except ImportError as error:
+        if error.name is not None or interrupt_behind(error) is not None:
+            raise  # of Python: something is broken, which a traceback shows
+        raise InputError(str(error)) from None  # of ours: an extra that is not installed
 
 
 def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:

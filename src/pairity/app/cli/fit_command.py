@@ -18,7 +18,12 @@ from pairity.app.cli.inspect_command import describe_model, meaning_of, say
 from pairity.app.cli.kernel_text import parse_kernel
 from pairity.app.cli.options import Settings
 from pairity.app.cli.outputs import new_paths
-from pairity.app.cli.training_data import Training, read_training, refuse_many_tables, with_names
+from pairity.app.cli.training_data import (
+    Training,
+    names_of_objects,
+    read_training,
+    refuse_many_tables,
+)
 from pairity.io import ModelMetadata, Objects, Recipe
 from pairity.kernels import Gaussian, Kernel, Linear, Nystroem, Product, Standardized
 from pairity.kernels.standardized import as_kernel
@@ -198,11 +203,12 @@ def run_fit(settings: Settings) -> None:
             enter("writing the report")
             write_report(
                 model,
-                with_names(settings, training.pairs),
+                training.pairs,
                 training.labels.values,
                 staged[1],
                 feature_names=training.recipe.feature_names(training.objects),
                 label_names=training.recipe.labels,
+                object_names=names_of_objects(settings),
                 groups=training.groups,
                 title=settings.title,
             )

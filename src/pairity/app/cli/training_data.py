@@ -144,18 +144,21 @@ def table_of_objects(
     return objects, replace(columns, id=settings.id, features=tuple(features))
 
 
-def with_names(settings: Settings, pairs: Pairs) -> Pairs:
-    """The same pairs, their objects called as in the column of ``--name``, beside their ids."""
+def names_of_objects(settings: Settings) -> dict[str, str]:
+    """What objects are called in the column of ``--name``, by their ids; ids tell equal names apart."""
     if settings.name is None:
-        return pairs
+        return {}
     if settings.objects is None:
         raise InputError("got --name without --objects; expected the table that has the column.")
     table = read_table(settings.objects, (settings.id, settings.name))
-    names = column_of(table, settings.name, settings.objects.name).map(text_of, na_action="ignore")
-    known = dict(zip(table[settings.id].map(text_of), names.fillna("?"), strict=True))
-    called = [f"{known[text]} ({text})" for text in (pairs.ids if pairs.ids is not None else ())]
-    group = pairs.symmetric, pairs.antisymmetric
-    return Pairs(pairs.objects, pairs.first, pairs.second, *group, ids=called)
+    column = column_of(table, settings.name, settings.objects.name)
+    names = column.map(text_of, na_action="ignore").fillna("?")
+    repeated = names.duplicated(keep=False).tolist()
+    ids = table[settings.id].map(text_of).tolist()
+    return {
+        text: f"{name} ({text})" if twice else name
+        for text, name, twice in zip(ids, names, repeated, strict=True)
+    }
 
 
 def refuse_many_tables(sources: Sequence[Path]) -> None:

@@ -103,7 +103,7 @@ def _given(subject: Subject, objects: Any, most: int) -> Compared:
         known = subject.pairs.ids[ends.table_rows].tolist()
         seen = dict(zip(known, _times(ends)[ends.table_objects].tolist(), strict=True))
         times = np.array([seen.get(name, 0) for name in pairs.ids.tolist()])
-    return Compared(pairs, tuple(names_of(pairs)), times, "")
+    return Compared(pairs, tuple(names_of(pairs, subject.called)), times, "")
 
 
 # From pairs to objects --------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def feature_drops(
     The score is that of models of folds on pairs they have not seen: accuracy, AUC or R2.  Many
     features are shuffled in fewer folds, at least in one.
     """
-    chosen, note = _columns(subject.pairs, names, limits.features)
+    chosen, note = _columns(subject, names, limits.features)
     if not held.fitted or not chosen:
         return (), "No features, or no held-out pairs to measure their importance on."
     fitted = held.fitted[: max(1, _SHUFFLED // len(chosen))]
@@ -80,14 +80,15 @@ def feature_drops(
     facts = [
         FeatureDrop(
             name,
-            next(word for kind, word in _KINDS.items() if getattr(columns, kind)),
+            next((word for kind, word in _KINDS.items() if getattr(columns, kind)), "object"),
             float(values.mean()),
             float(deviation),
         )
         for (name, columns), values, deviation in zip(chosen.items(), drop, spread, strict=True)
     ]
+    decided = " about pairs without a draw" if subject.kind == "draws" else ""
     return tuple(sorted(facts, key=lambda fact: -fact.mean)), (
-        f"Drop of the {score_name(subject)} ({_as_shown(baseline, score_name(subject))} on"
+        f"Drop of the {score_name(subject)}{decided} ({_as_shown(baseline, score_name(subject))} on"
         f" {sum(sizes):,} of the held-out pairs)"
         " when a feature is shuffled: one of objects among objects, one of pairs among pairs."
         f" Mean of {limits.shuffles} shuffles. {note}"
@@ -119,22 +120,29 @@ def _auc(model: Any, pairs: Pairs, y: Any) -> float:
     return float(roc_auc_score(positive, model.decision_function(pairs)))
 
 
-def _columns(pairs: Pairs, names: PairNames, most: int) -> tuple[dict[str, Columns], str]:
+#: What ids say, as a feature.
+_WHICH = "which object it is"
+
+
+def _columns(subject: Subject, names: PairNames, most: int) -> tuple[dict[str, Columns], str]:
     """Features to shuffle: one by one, or all those of objects together if they are many."""
     chosen: dict[str, Columns] = {}
-    note = ""
+    pairs, note = subject.pairs, ""
     n = pairs.n_object_features
     kinds = list(_KINDS)
     if n > most or (n > 1 and _is_identity(pairs)):
         identity = _is_identity(pairs)
-        what = "which object it is" if identity else f"all {n:,} object features"
+        what = _WHICH if identity else f"all {n:,} object features"
         chosen[what] = Columns(objects=tuple(range(n)), ids=identity)
         note = "The features of objects are shuffled together."
         kinds.remove("objects")
+    kernels = subject.machine._model.kernel.walk()
+    if pairs.ids is not None and any(kernel.tells_apart for kernel in kernels):
+        chosen.setdefault(_WHICH, Columns(ids=True))
     for kind in kinds:
         for column, name in enumerate(getattr(names, kind)):
             unused = name if name not in chosen else f"{name} ({len(chosen)})"
-            chosen[unused] = Columns(**{kind: (column,)})
+            chosen[unused] = Columns.one(kind, column)
     return chosen, note
 
 
@@ -156,14 +164,29 @@ def influential(subject: Subject, limits: Limits, seed: int) -> tuple[Influentia
         return ()
     rows = _some(np.arange(len(subject.pairs)), limits.explained, seed)
     sizes = np.abs(contributions(subject.learner, subject.pairs[rows])).mean(axis=0)
-    total = float(sizes.sum())
-    largest = np.argsort(-sizes, kind="stable")[:_SHOWN]
     trained = subject.trained_rows
-    trained = trained[subject.machine.support_[largest] % len(trained)]
-    return tuple(
-        InfluentialPair(*subject.pair_names(row), size, size / total if total > 0.0 else 0.0)
-        for size, row in zip(sizes[largest].tolist(), trained, strict=True)
+    trained = trained[subject.machine.support_ % len(trained)]
+    _, place, told, times = np.unique(
+        _told(subject)[trained], axis=0, return_index=True, return_inverse=True, return_counts=True
     )
+    together = np.bincount(told.reshape(-1), sizes)
+    total = float(sizes.sum()) or 1.0
+    return tuple(
+        InfluentialPair(
+            *subject.pair_names(trained[place[one]]),
+            float(together[one]),
+            float(together[one]) / total,
+            int(times[one]),
+        )
+        for one in np.lexsort((place, -together))[:_SHOWN]
+    )
+
+
+def _told(subject: Subject) -> Places:
+    """What each row says, in whichever order it is written: unordered pair and outcome, (n, 2)."""
+    ends = ends_of(subject.pairs)
+    turned = subject.is_odd & (ends.first > ends.second)
+    return np.column_stack([ends.unordered(), np.where(turned, -subject.targets, subject.targets)])
 
 
 def surprising(
@@ -179,10 +202,7 @@ def surprising(
         predicted = chances[np.arange(len(targets)), subject.columns(targets)]
         # what was most likely is no surprise, however likely something else was
         surprise = np.where(predicted < chances.max(axis=1), 1.0 - predicted, -1.0)
-    ends = ends_of(subject.pairs)
-    turned = subject.is_odd & (ends.first > ends.second)
-    aligned = np.where(turned, -subject.targets, subject.targets)
-    told = np.column_stack([ends.unordered(), aligned])[held.rows]
+    told = _told(subject)[held.rows]
     order = np.argsort(-surprise, kind="stable")
     order = order[surprise[order] >= 0.0]
     firsts = np.sort(np.unique(told[order], axis=0, return_index=True)[1])  # each outcome once

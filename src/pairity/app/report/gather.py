@@ -47,6 +47,7 @@ from pairity.app.report.report_data import (
 from pairity.app.report.subject import Subject, read_targets
 from pairity.app.report.unseen import (
     REFITTED,
+    REFITTED_IN_TIME,
     HeldOut,
     chances_of_fold_decisions,
     chances_of_model,
@@ -66,6 +67,7 @@ def gather(
     title: str | None = None,
     feature_names: Any = None,
     label_names: Any = None,
+    object_names: Any = None,
     objects: Any = None,
     groups: Any = None,
     object_groups: Any = None,
@@ -93,6 +95,8 @@ def gather(
         keys ``objects``, ``symmetric`` and ``antisymmetric``.
     label_names : mapping, or object with ``values`` and ``names``, optional
         What labels are called on the page: ``{1: "won", -1: "lost"}``.
+    object_names : mapping, optional
+        What objects are called on the page, by their ids: ``{"80": "GPT 4"}``.
     objects : array-like, or Pairs, optional
         Objects to rank or to group, all pairs of which are compared; or the pairs to compare, with
         the group features that the model needs.  By default the objects of ``pairs``, those in most
@@ -111,7 +115,7 @@ def gather(
         Seed of folds, samples and shuffles.
     """
     limits, seed = limits or Limits(), int(random_state)
-    subject = Subject.read(model, pairs, y, label_names)
+    subject = Subject.read(model, pairs, y, label_names, object_names)
     names = read_names(feature_names, pairs)
     groups = None if groups is None else np.asarray(groups)
     if groups is not None and groups.shape != (len(pairs),):
@@ -122,7 +126,7 @@ def gather(
     validated = subject.some(kept)
     kept_groups = None if groups is None else groups[kept]
     parts = []
-    for key in REFITTED:
+    for key in REFITTED if pairs.time is None else REFITTED_IN_TIME:
         held = hold_out(validated, key, limits, seed, kept_groups, object_groups)
         chances = chances_of_fold_decisions(validated, held)
         setting = setting_of(key, validated, held, chances, kept_groups, names.antisymmetric)

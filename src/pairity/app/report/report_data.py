@@ -197,13 +197,14 @@ class FeatureDrop:
 
 @dataclass(frozen=True)
 class InfluentialPair:
-    """A training pair and the mean size of what it adds to decisions."""
+    """Training pairs of one outcome, and the mean size of what they add to decisions."""
 
     first: str
     second: str
     label: str
     influence: float
     share: float  # of the influence of all training pairs
+    times: int = 1  # rows that say the same
 
 
 @dataclass(frozen=True)

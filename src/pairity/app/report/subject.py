@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,11 +29,11 @@ from pairity.runtime.validation import plain_repr
 STEPS = {"labels": (-1.0, 1.0), "draws": (-1.0, 0.0, 1.0)}
 
 
-def names_of(pairs: Pairs) -> list[str]:
-    """Names of the rows of the object table: ids, or numbers."""
+def names_of(pairs: Pairs, called: Mapping[str, str]) -> list[str]:
+    """Names of the rows of the object table: what ids are called, ids, or numbers."""
     if pairs.ids is None:
         return [f"object {row}" for row in range(pairs.n_objects)]
-    return [str(name) for name in pairs.ids.tolist()]
+    return [called.get(name, name) for name in map(str, pairs.ids.tolist())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,7 @@ class Subject:
     pairs: Pairs
     y: NDArray[Any]
     targets: Vector
+    called: Mapping[str, str] = field(default_factory=dict)  # texts of ids -> names of objects
 
     @property
     def ahead(self) -> str:
@@ -64,7 +65,9 @@ class Subject:
         return f"label {label}: the first object is ahead"
 
     @classmethod
-    def read(cls, model: Any, pairs: Any, y: Any, label_names: Any = None) -> Subject:
+    def read(
+        cls, model: Any, pairs: Any, y: Any, label_names: Any = None, called: Any = None
+    ) -> Subject:
         """Check what users pass."""
         if not isinstance(pairs, Pairs):
             raise ValueError(
@@ -104,6 +107,7 @@ class Subject:
             pairs=pairs,
             y=labels,
             targets=read_targets(labels, kind, classes),
+            called={str(id): str(name) for id, name in dict(called or {}).items()},
         )
 
     @property
@@ -133,7 +137,7 @@ class Subject:
     @cached_property
     def names(self) -> list[str]:
         """Names of the rows of the object table."""
-        return names_of(self.pairs)
+        return names_of(self.pairs, self.called)
 
     def pair_names(self, row: int) -> tuple[str, str, str]:
         """The two objects of a pair and its outcome, as people know them."""

@@ -19,7 +19,7 @@ from pairity.app.report.report_data import Limits
 from pairity.app.report.subject import Subject
 from pairity.estimators.kernel_machines import PairLogistic
 from pairity.inspection.fitted_function import values_of
-from pairity.model_selection import ObjectKFold, PairKFold
+from pairity.model_selection import ObjectKFold, PairKFold, TimeSplit
 from pairity.model_selection.curves import (
     fit_draws,
     fit_isotonic,
@@ -34,12 +34,13 @@ Split = tuple[Places, Places]
 #: Settings by key: their names, and how many objects of a test pair are new.
 SETTINGS = {
     "seen": ("both objects seen", 0),
+    "later": ("later pairs, both objects seen", 0),
     "one_new": ("one object new", 1),
     "both_new": ("both objects new", 2),
     "whole": ("the whole model, as it was tuned", 0),
 }
-#: Those that the learner is fitted again for.
-REFITTED = ("seen", "one_new", "both_new")
+#: Those that the learner is fitted again for; the last two are folds of objects, whatever the times.
+REFITTED, REFITTED_IN_TIME = ("seen", "one_new", "both_new"), ("later", "one_new", "both_new")
 _NEW = {0: "two known objects", 1: "one new object", 2: "two new objects"}
 #: Fewer held-out pairs than this say nothing.
 _LEAST = 10
@@ -98,6 +99,8 @@ def hold_out(
         )
         if new:
             splitter = ObjectKFold(n_folds, new=new, random_state=seed, object_groups=object_groups)
+        elif key == "later":
+            splitter, groups = TimeSplit(n_folds, new=0), None  # by the times of the pairs
         try:
             splits = list(splitter.split(subject.pairs, subject.targets, groups))
         except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pairity.app.report.report_data import Estimate, ReportData, Setting
 
@@ -13,6 +13,7 @@ _BETTER, _CLEARLY = 2.0, 4.0
 _LOSSES = ("log-loss", "root mean square error", "mean absolute error")
 _QUESTIONS = {
     "seen": "new pairs of objects that it knows",
+    "later": "later pairs of objects that it knows",
     "one_new": "pairs of a known and a new object",
     "both_new": "pairs of two objects it has never seen",
     "whole": "held-out pairs, the whole model",
@@ -79,6 +80,14 @@ def judge(setting: Setting) -> str:
 def guess_name(setting: Setting) -> str:
     """What figures are held against."""
     return setting.rule or "a guess"
+
+
+def beside(settings: Iterable[Setting], name: str) -> str:
+    """Heading of what a figure is held against: a simple rule has no figures but these two."""
+    rules = {setting.rule for setting in settings if setting.figures}
+    if name not in ("accuracy", "log-loss") or None in rules or "" in rules:
+        return "guess"
+    return rules.pop() if len(rules) == 1 else "simple rule"
 
 
 def _judge(setting: Setting, name: str) -> str:
