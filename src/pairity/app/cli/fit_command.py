@@ -184,6 +184,7 @@ def run_fit(settings: Settings) -> None:
                 feature_names=training.recipe.feature_names(training.objects),
                 label_names=training.recipe.labels,
                 groups=training.groups,
+                dates=training.dates,
                 title=settings.title,
             )
     say_trained(settings, model, summary, start)
