@@ -16,11 +16,13 @@ from benchmarks.scale import report as scale
 from experiments.matching import report as matching
 from experiments.quality import report as quality
 from experiments.tables import markdown_table, with_tables
+from experiments.tennis import report as drift
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks" / "results"
-MATCHING = ROOT / "experiments" / "results" / "matching.json"
-QUALITY = ROOT / "experiments" / "results" / "quality.json"
+RESULTS = ROOT / "experiments" / "results"
+MATCHING, QUALITY = RESULTS / "matching.json", RESULTS / "quality.json"
+DRIFT = [RESULTS / f"{name}.json" for name in ("tennis", "football-drift", "football")]
 
 
 def runs() -> list[dict]:
@@ -141,12 +143,18 @@ def matching_tables() -> str:
     return matching.tables(json.loads(MATCHING.read_text(encoding="utf-8")))
 
 
+def drift_tables() -> str:
+    """What ``make tennis`` and ``make football`` have measured of strengths that drift."""
+    return drift.tables(*(json.loads(path.read_text(encoding="utf-8")) for path in DRIFT))
+
+
 #: Pages with tables, and what computes them.
 PAGES: dict[str, Callable[[], str | None]] = {
     "README.md": readme_table,
     "docs/benchmarks.md": benchmark_tables,
     "docs/quality.md": quality_tables,
     "docs/matching.md": matching_tables,
+    "docs/time.md": drift_tables,
     "docs/scale.md": lambda: scale.tables(BENCHMARKS),
 }
 

@@ -53,8 +53,20 @@ def test_strengths_drift_and_are_ranked_at_a_date(games):
 
 
 def test_what_is_tuned_or_calibrated_sees_no_future(games):
-    model, _ = fit(games, "--time", "day", "--tune", *DRIFT)
-    assert isinstance(pairity.load(model).cv, pairity.model_selection.TimeSplit)
+    model, result = fit(games, "--time", "day", "--tune", *DRIFT, "--json")
+    tuned = pairity.load(model)
+    assert isinstance(tuned.cv, pairity.model_selection.TimeSplit)
+    periods = json.loads(result.stdout)["held-out pairs over time"]
+    assert len(periods) == tuned.n_splits_
+    frame = pd.read_csv(games)
+    assert list(periods) == sorted(periods)
+    assert set(periods) <= set(frame["day"])
+    sizes = [row["pairs"] for row in periods.values()]
+    assert sum(sizes) == len(tuned.held_out_rows_)
+    won = np.where(frame["result"][tuned.held_out_rows_] == "won", 1.0, -1.0)
+    loss = np.logaddexp(0.0, -won * tuned.held_out_decisions_).mean()
+    found = np.average([row["log_loss"] for row in periods.values()], weights=sizes)
+    assert found == pytest.approx(loss)
     model, _ = fit(games, "--time", "day", "--probabilities")
     assert isinstance(pairity.load(model).cv, pairity.model_selection.TimeSplit)
     model, _ = fit(games, "--time", "day", "--decay", "100", "--learner", "logistic")

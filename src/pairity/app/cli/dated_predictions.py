@@ -9,12 +9,22 @@ import numpy as np
 
 from pairity.app.cli.errors import InputError
 from pairity.app.cli.options import Settings
-from pairity.app.cli.training_data import has_dates
+from pairity.app.cli.training_data import Training, has_dates
+from pairity.estimators.unwrap import machine_of
 from pairity.io import Recipe
 from pairity.io.recipe import numbers
-from pairity.model_selection import DatedForecasts, probabilities_of_odds
+from pairity.losses.probabilities import two_probabilities
+from pairity.model_selection import (
+    DatedForecasts,
+    PairClassifierCV,
+    PairLogisticCV,
+    TimeSplit,
+    probabilities_of_odds,
+)
+from pairity.model_selection.held_out import parity_of
 from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.from_tables import text_of, times_in
+from pairity.pairs.parity import Orientation
 
 #: Length of a period, in the unit of the times.
 _EVERY = 30.0
@@ -80,9 +90,7 @@ class Judged:
                 " says when."
             )
         table, pair = self.forecasts.to_frame(), self._on_odds()
-        if self.unit == "days":
-            days = table["from"].to_numpy().astype("datetime64[D]")
-            table["from"] = days.astype(str)
+        table = _with_dates(table) if self.unit == "days" else table
         if pair is None:
             return table
         tables = zip(("model with odds", "odds"), pair, strict=True)
@@ -102,6 +110,33 @@ class Judged:
         what = of.times[whole], of.probabilities[whole], of.y[whole]
         model = DatedForecasts(*what, of.classes, of.periods[whole])
         return model, replace(model, probabilities=probabilities_of_odds(self.odds[whole]))
+
+
+def held_out_over_time(model: Any, training: Training) -> dict[str, Any]:
+    """Scores of what a model was tuned by: later pairs, period by period; nothing of other models."""
+    pairs = training.pairs
+    if pairs.time is None or not isinstance(model, PairLogisticCV | PairClassifierCV):
+        return {}
+    rows, decisions = np.asarray(model.held_out_rows_), np.asarray(model.held_out_decisions_)
+    parity = parity_of(machine_of(model))
+    if isinstance(model, PairClassifierCV) and parity is not None:  # about pairs in one order
+        turned = Orientation.of_compact(pairs.compact()).turned
+        decisions = np.where(turned, parity.sign, 1.0)[rows] * decisions
+    periods = np.zeros(len(pairs), dtype=np.intp)
+    for number, (_, later) in enumerate(TimeSplit(model.n_splits_).split(pairs)):
+        periods[later] = number
+    happened = (training.labels.values == model.classes_[1]).astype(np.intp)
+    what = pairs.time[rows], two_probabilities(decisions), happened[rows], np.arange(2)
+    found = DatedForecasts(*what, periods[rows])
+    table = _with_dates(found.to_frame()) if training.dates else found.to_frame()
+    named = {str(row.pop("from")): row for row in table.drop(columns="period").to_dict("records")}
+    return {"held-out pairs over time": named}
+
+
+def _with_dates(table: Any) -> Any:
+    """Days as dates."""
+    days = table["from"].to_numpy().astype("datetime64[D]")
+    return table.assign(**{"from": days.astype(str)})
 
 
 def _periods(times: Vector, every: float | None) -> Any:
