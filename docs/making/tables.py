@@ -143,8 +143,10 @@ def matching_tables() -> str:
     return matching.tables(json.loads(MATCHING.read_text(encoding="utf-8")))
 
 
-def drift_tables() -> str:
-    """What ``make tennis`` and ``make football`` have measured of strengths that drift."""
+def drift_tables() -> str | None:
+    """What ``make tennis`` and ``make football`` have measured; None before their first whole runs."""
+    if not all(path.exists() for path in DRIFT):
+        return None
     return drift.tables(*(json.loads(path.read_text(encoding="utf-8")) for path in DRIFT))
 
 
