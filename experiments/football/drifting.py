@@ -49,8 +49,6 @@ SETTINGS = [
     Setting(14_000.0, 1.0),
     Setting(30_000.0, 0.5),
     Setting(60_000.0, 0.3),
-    Setting(120_000.0, 0.15),
-    Setting(240_000.0, 0.08),
 ]
 
 
