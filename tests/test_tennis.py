@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 
-from experiments.tennis import elo
+from experiments.tennis import elo, protocol
+from experiments.tennis.experience import with_experience
 from experiments.tennis.matches import FILE, read_matches
 from experiments.tennis.protocol import CANDIDATES, days, weeks
 
@@ -69,6 +70,62 @@ def test_the_best_setting_is_chosen_on_the_chosen_matches(matches):
     assert losses[chosen] == min(losses.values())
 
 
-def test_candidates_can_be_fitted(matches):
-    model = CANDIDATES[0].model.fit(matches, np.ones(len(matches)))
+def naive_experience(matches, periods):
+    """Counts of both ends before each match, by plain loops over all earlier weeks."""
+    ends = list(zip(matches.first.tolist(), matches.second.tolist(), strict=True))
+    rows = []
+    for row, pair in enumerate(ends):
+        sides = []
+        for player in pair:
+            past = [at for at in range(row) if periods[at] < periods[row] and player in ends[at]]
+            gaps = [periods[row] - periods[at] for at in past]
+            late = sum(0.5 ** (gap / 8.0) for gap in gaps)
+            won = sum(
+                0.5 ** (gap / 4.0)
+                for gap, at in zip(gaps, past, strict=True)
+                if ends[at][0] == player
+            )
+            played = math.log1p(len(past))
+            years = math.log1p(max(gaps, default=0.0) / 52.18)
+            sides.append(
+                [
+                    played,
+                    played**2 / 5.0,
+                    years,
+                    max(gaps, default=0.0) / 521.8,
+                    played * years / 3.0,
+                    math.log1p(min(gaps, default=0.0) / 4.0),
+                    math.log1p(late),
+                    math.log1p(won),
+                ]
+            )
+        rows.append(np.subtract(*sides))
+    return np.array(rows)
+
+
+def test_experience_is_that_of_the_plain_twin(matches):
+    found = with_experience(matches, weeks(matches)).antisymmetric
+    np.testing.assert_allclose(found, naive_experience(matches, weeks(matches)), atol=1e-12)
+
+
+def test_experience_knows_earlier_weeks_alone(matches):
+    whole = with_experience(matches, weeks(matches)).antisymmetric
+    early = matches[:60]
+    np.testing.assert_array_equal(with_experience(early, weeks(early)).antisymmetric, whole[:60])
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)
+def test_candidates_can_be_fitted(matches, candidate):
+    model = candidate.model.fit(candidate.seen(matches), np.ones(len(matches)))
     assert model.certificate_.holds
+
+
+def test_the_whole_protocol(matches, monkeypatch):
+    monkeypatch.setattr(protocol, "TUNING", "2011-08-20")
+    monkeypatch.setattr(protocol, "CANDIDATES", CANDIDATES[1:3])
+    found = protocol.run(matches)
+    later = int(np.sum(matches.time >= days("2011-08-28")))
+    assert found["matches"] == later == sum(row["matches"] for row in found["years"])
+    for name, scores in (("drift", found["drift"]), ("plain Elo, by week", found["ratings"][0])):
+        mean = sum(row["matches"] * row[name] for row in found["years"]) / later
+        assert mean == pytest.approx(scores["log_loss"], rel=1e-12)

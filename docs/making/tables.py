@@ -17,11 +17,13 @@ from experiments.inference import report as inference
 from experiments.matching import report as matching
 from experiments.quality import report as quality
 from experiments.tables import markdown_table, with_tables
+from experiments.tennis import report as drift
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks" / "results"
-MATCHING = ROOT / "experiments" / "results" / "matching.json"
-QUALITY = ROOT / "experiments" / "results" / "quality.json"
+RESULTS = ROOT / "experiments" / "results"
+MATCHING, QUALITY = RESULTS / "matching.json", RESULTS / "quality.json"
+DRIFT = [RESULTS / f"{name}.json" for name in ("tennis", "football-drift", "football")]
 
 
 def runs() -> list[dict]:
@@ -147,6 +149,13 @@ def inference_tables() -> str:
     return inference.markdown(json.loads(inference.RESULTS.read_text(encoding="utf-8")))
 
 
+def drift_tables() -> str | None:
+    """What ``make tennis`` and ``make football`` have measured; None before their first whole runs."""
+    if not all(path.exists() for path in DRIFT):
+        return None
+    return drift.tables(*(json.loads(path.read_text(encoding="utf-8")) for path in DRIFT))
+
+
 #: Pages with tables, and what computes them.
 PAGES: dict[str, Callable[[], str | None]] = {
     "README.md": readme_table,
@@ -154,6 +163,7 @@ PAGES: dict[str, Callable[[], str | None]] = {
     "docs/quality.md": quality_tables,
     "docs/matching.md": matching_tables,
     "docs/uncertainty.md": inference_tables,
+    "docs/time.md": drift_tables,
     "docs/scale.md": lambda: scale.tables(BENCHMARKS),
 }
 

@@ -79,10 +79,6 @@ def _two_hops(known: Known) -> Pairs:
     return with_neighbour_means(known.pairs, known.edges, hops=2)
 
 
-def _with_results(known: Known) -> Pairs:
-    return with_neighbour_means(known.pairs, known.results)
-
-
 # Kernels -----------------------------------------------------------------------------------------
 
 
@@ -140,7 +136,6 @@ CANDIDATES = (
     Candidate("Gaussian with node indicators", "plain", _with_indicators, _gaussian, WIDTHS),
     Candidate("neighbour means, 1 hop", "means", _one_hop, _gaussian, WIDTHS),
     Candidate("neighbour means, 2 hops", "means", _two_hops, _gaussian, WIDTHS),
-    Candidate("neighbour means with labels", "means", _with_results, _gaussian, WIDTHS),
     Candidate(
         "diffusion: exponential, count", "diffusion", _as_given, _count_exponential, EXPONENTIAL
     ),

@@ -62,12 +62,3 @@ class Known:
     def edges(self) -> Pairs:
         """The known edges of the graph: linked training pairs, or all of them."""
         return self.pairs[np.flatnonzero(self.labels > 0.0) if self.links else self.rows]
-
-    @property
-    def results(self) -> Pairs:
-        """Training pairs with their labels as one more group feature."""
-        pairs, labels = self.pairs[self.rows], self.labels[self.rows, np.newaxis]
-        blocks = [pairs.symmetric, pairs.antisymmetric]
-        place = 1 if self.symmetry == "antisymmetric" else 0
-        blocks[place] = np.hstack([blocks[place], labels])
-        return Pairs(pairs.objects, pairs.first, pairs.second, *blocks)

@@ -9,39 +9,44 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from experiments.tennis import elo
+from experiments.tennis.experience import with_experience
 from pairity import PairLogistic, Pairs
-from pairity.kernels import Drift, Identity, Kernel
+from pairity.kernels import Additive, Drift, Identity, Kernel, Linear
 from pairity.model_selection import walk_forward
 
-#: First day that is foretold, first day of the last training half-year; days of periods.
-START, TUNING, MONTH, WEEK, YEAR = "2011-08-28", "2011-02-28", 28.0, 7.0, 365.25
+#: First day that is foretold, first day of the last training year; days of periods.
+START, TUNING, MONTH, WEEK, YEAR = "2011-08-28", "2010-08-28", 28.0, 7.0, 365.25
 #: Violation of a probability that is left: a hundredth, of single matches.
 TOLERANCE = 0.01
 
 
 class Candidate(NamedTuple):
-    """Strengths that drift: their kernel of time, and C."""
+    """Strengths that drift: their kernel of time, and C; with or without experience beside them."""
 
     name: str
     time: Kernel
     strength: float
+    experienced: bool = True
 
     @property
     def model(self) -> PairLogistic:
-        kernel = Identity() * self.time
+        kernel = Additive(Identity()) * self.time
+        kernel = kernel + Linear() if self.experienced else kernel
         return PairLogistic("antisymmetric", kernel=kernel, C=self.strength, tol=TOLERANCE)
 
+    def seen(self, matches: Pairs) -> Pairs:
+        """The matches as the model sees them."""
+        return with_experience(matches, weeks(matches)) if self.experienced else matches
 
+
+_LONG, _FORM = Drift(20.0 * YEAR), 0.1 * Drift(0.25 * YEAR)
 CANDIDATES = [
-    Candidate(f"{kind}, {years:g} years, C {c:g}", Drift(years * YEAR, kind), c)
-    for kind, years, c in (
-        ("wiener", 10.0, 2.0),
-        ("wiener", 5.0, 2.0),
-        ("wiener", 5.0, 1.0),
-        ("exponential", 20.0, 4.0),
-        ("exponential", 20.0, 2.0),
-        ("exponential", 10.0, 2.0),
-    )
+    Candidate("drift, wiener, 10 years, C 2", Drift(10.0 * YEAR, "wiener"), 2.0, False),
+    Candidate("drift, exponential, 20 years, C 2", _LONG, 2.0, False),
+    Candidate("with experience, exponential, 20 years, C 0.75", _LONG, 0.75),
+    Candidate("with experience, exponential, 20 years, C 1.5", _LONG, 1.5),
+    Candidate("with experience, exponential, 10 years, C 0.75", Drift(10.0 * YEAR), 0.75),
+    Candidate("with experience, exponential, 20 years, and form, C 0.75", _LONG + _FORM, 0.75),
 ]
 
 
@@ -61,7 +66,9 @@ def tuned(matches: Pairs) -> tuple[Candidate, list[dict[str, Any]]]:
     wins, table = np.ones(len(past)), []
     for candidate in CANDIDATES:
         start = time.process_time()
-        walked = walk_forward(candidate.model, past, wins, start=TUNING, every=MONTH)
+        walked = walk_forward(
+            candidate.model, candidate.seen(past), wins, start=TUNING, every=MONTH
+        )
         seconds = time.process_time() - start
         table.append({"model": candidate.name, **walked.scores(), "seconds": seconds})
         print(table[-1], flush=True)
@@ -73,9 +80,8 @@ def run(matches: Pairs) -> dict[str, Any]:
     """Tune both on the training years, foretell, and score."""
     chosen, candidates = tuned(matches)
     watch, wall = time.process_time(), time.perf_counter()
-    walked = walk_forward(
-        chosen.model, matches, np.ones(len(matches)), start=START, every=WEEK, callback=_say
-    )
+    seen, wins = chosen.seen(matches), np.ones(len(matches))
+    walked = walk_forward(chosen.model, seen, wins, start=START, every=WEEK, callback=_say)
     ours = {
         "model": chosen.name,
         **walked.scores(),
@@ -84,29 +90,42 @@ def run(matches: Pairs) -> dict[str, Any]:
         "peak megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "certificate": str(walked.model.certificate_),
     }
-    tested = np.sort(walked.rows)
+    order = np.argsort(walked.rows)
+    won = walked.probabilities[order, walked.classes.tolist().index(1.0)]
+    tested, losses = walked.rows[order], -np.log(won)
     validated = (matches.time >= days(TUNING)) & (matches.time < days(START))
-    ratings = [
-        {"periods": name, **_rated(matches, validated, tested, periods, settings)}
-        for name, periods in (("week", weeks(matches)), ("match", np.arange(len(matches))))
-        for settings in (elo.PLAIN, elo.SHRINKING)
-    ]
-    return {"candidates": candidates, "drift": ours, "ratings": ratings, "matches": len(tested)}
+    ratings, by_name = [], {"drift": losses}
+    for name, periods in (("week", weeks(matches)), ("match", np.arange(len(matches)))):
+        for kind, settings in (("plain", elo.PLAIN), ("shrinking", elo.SHRINKING)):
+            setting = elo.tuned(matches, validated, periods, settings)
+            found = elo.log_losses(matches, setting, periods)[tested]
+            by_name[f"{kind} Elo, by {name}"] = found
+            row = {"elo": kind, "periods": name, **setting._asdict(), **_scores(found)}
+            ratings.append(row)
+    return {
+        "candidates": candidates,
+        "drift": ours,
+        "ratings": ratings,
+        "matches": len(tested),
+        "years": _by_year(matches.time[tested], by_name),
+    }
 
 
-def _rated(
-    matches: Pairs,
-    validated: np.ndarray,
-    tested: np.ndarray,
-    periods: np.ndarray,
-    settings: list[elo.Setting],
-) -> dict[str, Any]:
-    """An Elo tuned on the training years; its ratings change at the end of each period."""
-    setting = elo.tuned(matches, validated, periods, settings)
-    losses = elo.log_losses(matches, setting, periods)[tested]
+def _scores(losses: np.ndarray) -> dict[str, float]:
+    """Log-loss and accuracy of probabilities that winners were given."""
     ahead = np.exp(-losses)
     accuracy = float(np.mean((ahead > 0.5) + 0.5 * (ahead == 0.5)))
-    return {**setting._asdict(), "log_loss": float(losses.mean()), "accuracy": accuracy}
+    return {"log_loss": float(losses.mean()), "accuracy": accuracy}
+
+
+def _by_year(times: np.ndarray, losses: dict[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Log-loss of each method, year by year."""
+    years = times.astype("datetime64[D]").astype("datetime64[Y]").astype(str)
+    return [
+        {"year": year, "matches": int(np.sum(years == year))}
+        | {name: float(values[years == year].mean()) for name, values in losses.items()}
+        for year in np.unique(years).tolist()
+    ]
 
 
 def _say(period: int, model: PairLogistic) -> None:

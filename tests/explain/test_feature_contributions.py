@@ -5,6 +5,7 @@ import pytest
 
 from pairity import PairClassifierCV, PairLogistic, PairRidge, Pairs
 from pairity.inspection import explain_pair
+from pairity.kernels import Additive, Drift, Identity, Linear
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,29 @@ def test_groups_and_tables(games):
     assert found.baseline + found.contributions.sum() == pytest.approx(found.value, abs=1e-9)
     assert found.to_frame()["feature"][0] == found.names[found.order[0]]
     assert "baseline" in str(found)
+
+
+@pytest.mark.parametrize("symmetry", ["antisymmetric", "symmetric"])
+def test_names_at_a_time(symmetry):
+    """Objects that are known by name drift; f = strength(first, t) +- strength(second, t) + home."""
+    random = np.random.default_rng(1)
+    first = random.integers(6, size=200)
+    second = (first + random.integers(1, 6, size=200)) % 6
+    even = random.normal(size=(200, 1))
+    group = (even, None) if symmetry == "symmetric" else (None, even)
+    names, times = list("abcdef"), random.uniform(0.0, 10.0, size=200)
+    games = Pairs(np.zeros((6, 0)), first, second, *group, ids=names, time=times)
+    kernel = Additive(Identity()) * Drift(5.0) + Linear()
+    model = PairLogistic(symmetry, kernel=kernel).fit(games, np.where(first > second, 1, -1))
+    asked = games[[11]].at(20.0)
+    there, back = (explain_pair(model, pair, games) for pair in (asked, asked.swap()))
+    assert there.names[0] == "which objects"
+    assert there.value == pytest.approx(model.decision_function(asked)[0], abs=1e-12)
+    assert there.baseline + there.contributions.sum() == pytest.approx(there.value, abs=1e-10)
+    sign = -1.0 if symmetry == "antisymmetric" else 1.0
+    assert (back.contributions == sign * there.contributions).all()
+    with pytest.raises(ValueError, match="background without"):
+        explain_pair(model, asked, Pairs(np.zeros((6, 0)), first, second, *group, time=times))
 
 
 def test_bad_requests_are_refused(games):

@@ -78,6 +78,8 @@ def test_variances_along_chains_are_near_those_of_the_whole_posterior(monkeypatc
     assert not posterior(model).is_exact
     np.testing.assert_allclose(found, exact, rtol=0.1)
     assert (found == model.decision_std(asked.swap())).all()
+    covariance = posterior(model).covariance(asked)  # what knows no time is in it
+    np.testing.assert_allclose(np.sqrt(np.diagonal(covariance)), found, rtol=1e-12)
     posteriors._KNOWN.clear()
 
 

@@ -18,7 +18,13 @@ from pairity import (
 )
 from pairity.app.report.estimates import setting_of
 from pairity.app.report.subject import Subject, learner_of
-from pairity.app.report.unseen import chances_of_fold_decisions, hold_out, sample_rows
+from pairity.app.report.unseen import (
+    chances_of_fold_decisions,
+    hold_out,
+    refitted,
+    sample_rows,
+    with_chances,
+)
 from pairity.kernels import Gaussian, MetricLearning
 from pairity.model_selection import ObjectKFold, PairKFold
 from pairity.model_selection.curves import fit_sigmoid, smoothed_targets
@@ -223,3 +229,26 @@ def test_what_cannot_be_reported_is_refused(spoil, message):
     pairs, y, _ = tournament(8)
     with pytest.raises(ValueError, match=message):
         Subject.read(*spoil(ranker(pairs, y), pairs, y))
+
+
+def test_pairs_with_times_are_foretold_from_earlier_ones():
+    """Curves too: what happens later changes no probability before it."""
+    pairs, y, _ = tournament()
+    times = np.random.default_rng(3).permutation(len(pairs)).astype(float)
+    timed = Pairs(pairs.objects, pairs.first, pairs.second, ids=pairs.ids, time=times)
+    assert refitted(pairs)[0] == "seen"
+    assert refitted(timed)[0] == "later"
+    model = PairSVC("antisymmetric", kernel="gaussian").fit(timed, y)
+    subject = Subject.read(model, timed, y)
+    every = found(subject, "later")
+    held, chances = with_chances(subject, every)
+    assert np.unique(held.folds).tolist() == [1, 2]  # the first decisions only make curves
+    for fold, (fitted, tested) in enumerate(every.fitted):
+        assert np.array_equal(every.rows[every.folds == fold], tested)
+        assert fitted.support_pairs_.time.max() < times[tested].min()
+    last = times >= times[held.rows[held.folds == 2]].min()
+    other = Subject.read(model, timed, np.where(last, -y, y))
+    again, changed = with_chances(other, found(other, "later"))
+    early = held.folds < 2
+    assert np.array_equal(held.rows, again.rows)
+    assert np.array_equal(chances[early], changed[early])

@@ -10,6 +10,7 @@ from pairity.model_selection import (
     TimeSplit,
     brier_score,
     log_loss,
+    probabilities_of_odds,
     walk_forward,
 )
 
@@ -60,10 +61,11 @@ def test_scores_are_those_of_the_metrics():
     scores = walked.scores()
     last = walked.probabilities[:, 1]
     assert scores["log_loss"] == log_loss(walked.y, last)
-    assert (
-        scores["brier_score"] == scores["ranked_probability_score"] == brier_score(walked.y, last)
-    )
+    assert scores["brier_score"] == brier_score(walked.y, last)
+    assert scores["ranked_probability_score"] == pytest.approx(scores["brier_score"], rel=1e-12)
     assert scores["accuracy"] == np.mean((last > 0.5) == (walked.y == 1))
+    promised = np.maximum(last, 1.0 - last).mean()
+    assert scores["overconfidence"] == pytest.approx(promised - scores["accuracy"], abs=1e-12)
     frame = walked.to_frame()
     weighted = np.average(frame["log_loss"], weights=frame["pairs"])
     assert weighted == pytest.approx(scores["log_loss"])
@@ -98,3 +100,12 @@ def test_pairs_with_times_are_split_by_them():
         assert pairs.time[train].max() < pairs.time[test].min()
         np.testing.assert_array_equal(train, same_train)
         np.testing.assert_array_equal(test, same_test)
+
+
+def test_probabilities_of_odds():
+    found = probabilities_of_odds([[2.0, 4.0, 4.0], [1.25, 5.0, 25.0]])
+    np.testing.assert_allclose(found[0], [0.5, 0.25, 0.25])
+    np.testing.assert_allclose(found[1], np.array([0.8, 0.2, 0.04]) / 1.04)
+    for odds in ([[2.0, 0.5]], [[2.0]], [[np.nan, 2.0]], [[1.0, 3.0]], [[np.inf, 3.0]]):
+        with pytest.raises(ValueError, match="decimal odds above 1"):
+            probabilities_of_odds(odds)

@@ -112,15 +112,18 @@ def test_other_operators_have_no_such_system():
     assert not has_chain_system(without_symmetry)
 
 
-def test_an_update_is_the_fit_to_all_pairs(never_dense):
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("learner", [PairLogistic, PairRidge])
+def test_an_update_is_the_fit_to_all_pairs(learner, kind, never_dense):
     pairs, margin = seasons(4)
-    y, early = np.where(margin > 0, "won", "lost"), slice(0, 120)
-    model = PairLogistic("antisymmetric", kernel=kernel_of("wiener"), tol=1e-11)
-    model.fit(pairs[early], y[early]).update(pairs[120:], y[120:])
-    whole = PairLogistic("antisymmetric", kernel=kernel_of("wiener"), tol=1e-11).fit(pairs, y)
+    y = np.where(margin > 0, "won", "lost") if learner is PairLogistic else margin
+    options = {"kernel": kernel_of(kind), "tol": 1e-11}
+    model = learner("antisymmetric", **options).fit(pairs[:120], y[:120])
+    model.update(pairs[120:140], y[120:140]).update(pairs[140:], y[140:])
+    whole = learner("antisymmetric", **options).fit(pairs, y)
     assert model.certificate_.holds
     later = pairs.at(100.0)
     np.testing.assert_allclose(
-        model.decision_function(later), whole.decision_function(later), rtol=0.0, atol=1e-8
+        values_of(model, later), values_of(whole, later), rtol=0.0, atol=1e-8
     )
     np.testing.assert_allclose(model.decision_std(later), whole.decision_std(later), atol=1e-7)

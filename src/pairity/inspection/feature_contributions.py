@@ -5,8 +5,10 @@ steps of f on the way are what each feature adds, and they telescope to ``f(pair
 Their means over orders and backgrounds are Shapley values, sampled: with the mean of f over the
 backgrounds, the baseline, they add up to f(pair), to rounding, however few samples there are.
 
-A feature of objects is changed at both ends at once, because it is one feature.  Every order is gone
-with a background and with its swap: contributions to f(b, a) are the same, or opposite, bit for bit.
+A feature of objects is changed at both ends at once, because it is one feature; objects that have names
+and no features are changed by name.  All happens at the time of the pair, where pairs have times.  Every
+order is gone with a background and with its swap: contributions to f(b, a) are the same, or opposite,
+bit for bit.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from pairity.pairs.parity import Parity, impose
 from pairity.runtime.validation import check_count
 
 _KINDS = ("objects", "symmetric", "antisymmetric")
+#: What objects without features are told apart by.
+_NAMES = "which objects"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,8 @@ def explain_pair(
         What it is compared with: training pairs, say.  Some of them are drawn.
     names : mapping, optional
         Names of features by kind: "objects", "symmetric", "antisymmetric"; those of a model file are
-        ``read_model_file(path).metadata.feature_names``.
+        ``read_model_file(path).metadata.feature_names``.  Names of objects without features count
+        as one feature, "which objects".
     groups : mapping, optional
         Names of features that count as one, under a name of their own: columns of one encoded column.
     n_samples : int
@@ -125,6 +130,10 @@ def explain_pair(
             f"got {len(pair)} pairs to explain and {len(background)} of background; expected one and"
             " some: pass pairs[[row]] and training pairs."
         )
+    if _are_names(pair) and background.ids is None:
+        raise ValueError(
+            "got a pair with ids and background without; expected ids in both: pass ids=... to Pairs."
+        )
     columns = _columns(pair, names, groups)
     walks = _Walks(pair, background, list(columns.values()), n_samples, random_state)
     there, back = (walks.steps(model, swapped=swapped) for swapped in (False, True))
@@ -145,7 +154,7 @@ def _columns(
 ) -> dict[str, Columns]:
     """Names of features and the columns, by kind and number, that each stands for."""
     widths = pair.n_object_features, pair.n_symmetric, pair.n_antisymmetric
-    single: dict[str, Columns] = {}
+    single: dict[str, Columns] = {_NAMES: [("objects", 0)]} if _are_names(pair) else {}
     for kind, width in zip(_KINDS, widths, strict=True):
         given = list((names or {}).get(kind, ())) or [f"{kind} {at}" for at in range(width)]
         if len(given) != width:
@@ -174,8 +183,12 @@ class _Walks:
     ) -> None:
         random = np.random.default_rng(seed)
         self.columns = columns
-        self.target = _parts(pair)
+        self.time, self.ids = pair.time, None
         self.start = background[random.integers(len(background), size=n)]
+        if _are_names(pair):  # a table of the names of both, in which objects are places
+            self.ids = np.concatenate([pair.ids, self.start.ids])
+            pair, self.start = self._by_place(pair, 0), self._by_place(self.start, pair.n_objects)
+        self.target = _parts(pair)
         self.orders = np.array([random.permutation(len(columns)) for _ in range(n)])
 
     def steps(self, model: Any, *, swapped: bool) -> tuple[Vector, float]:
@@ -191,9 +204,28 @@ class _Walks:
             for kind, at in columns:
                 for end in ("first", "second") if kind == "objects" else (kind,):
                     parts[end][rows, at] = self.target[end][0, at]
-        values = values_of(model, _pairs(parts)).reshape(n, width + 1)
+        values = values_of(model, self._pairs(parts)).reshape(n, width + 1)
         gains = np.take_along_axis(np.diff(values, axis=1), rank, axis=1)
         return gains.mean(axis=0), float(values[:, 0].mean())
+
+    @staticmethod
+    def _by_place(pairs: Pairs, before: int) -> Pairs:
+        places = before + np.arange(pairs.n_objects, dtype=np.float64)
+        tables: Any = places[:, np.newaxis], pairs.symmetric, pairs.antisymmetric
+        return pairs.with_features(*tables)
+
+    def _pairs(self, parts: dict[str, Matrix]) -> Pairs:
+        """Hybrids as pairs, at the time of the pair that is explained."""
+        n, objects = len(parts["first"]), np.vstack([parts["first"], parts["second"]])
+        ends, groups = np.arange(2 * n), (parts["symmetric"], parts["antisymmetric"])
+        if self.ids is not None:
+            ends, objects = objects[:, 0].astype(np.intp), np.zeros((len(self.ids), 0))
+        pairs = Pairs(objects, ends[:n], ends[n:], *groups, ids=self.ids)
+        return pairs if self.time is None else pairs.at(float(self.time[0]))
+
+
+def _are_names(pairs: Pairs) -> bool:
+    return pairs.ids is not None and not pairs.n_object_features
 
 
 def _parts(pairs: Pairs) -> dict[str, Matrix]:
@@ -203,14 +235,3 @@ def _parts(pairs: Pairs) -> dict[str, Matrix]:
         "symmetric": pairs.symmetric.copy(),
         "antisymmetric": pairs.antisymmetric.copy(),
     }
-
-
-def _pairs(parts: dict[str, Matrix]) -> Pairs:
-    n = len(parts["first"])
-    return Pairs(
-        np.vstack([parts["first"], parts["second"]]),
-        np.arange(n),
-        n + np.arange(n),
-        parts["symmetric"],
-        parts["antisymmetric"],
-    )

@@ -27,6 +27,8 @@ training pair is known.  Which objects of a test pair are known decides what an 
 ``brier_score``               mean squared error of probabilities
 ``log_loss``                  mean of minus the logarithm of the probability of what happened
 ``ranked_probability_score``  squared error of cumulated probabilities, for ordered outcomes
+``DatedForecasts``            all these over time, period by period
+``probabilities_of_odds``     what decimal odds imply: a baseline
 ``reliability_curve``         observed frequencies beside predicted ones, with Wilson intervals
 ``plot_reliability``          the same as a diagram
 ============================  ==================================================================
@@ -43,6 +45,7 @@ from pairity.model_selection.automatic import PairClassifierCV, PairRegressorCV
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
+from pairity.model_selection.dated_forecasts import DatedForecasts, probabilities_of_odds
 from pairity.model_selection.leakage import LeakageReport, leakage_report
 from pairity.model_selection.metrics import (
     ReliabilityCurve,
@@ -66,6 +69,7 @@ from pairity.model_selection.walk_forward import WalkForward, walk_forward
 __all__ = [
     "CalibratedPairClassifier",
     "Combination",
+    "DatedForecasts",
     "DrawModel",
     "Isotonic",
     "LeakageReport",
@@ -89,6 +93,7 @@ __all__ = [
     "log_loss",
     "plot_reliability",
     "plot_validation_curve",
+    "probabilities_of_odds",
     "ranked_probability_score",
     "reliability_curve",
     "walk_forward",

@@ -10,75 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from pairity.model_selection.metrics import brier_score, log_loss, ranked_probability_score
+from pairity.model_selection.dated_forecasts import DatedForecasts
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.runtime.validation import as_times, check_strength
 
-_SCORES = {
-    "log_loss": log_loss,
-    "brier_score": brier_score,
-    "ranked_probability_score": ranked_probability_score,
-}
-
 
 @dataclass(frozen=True, eq=False)
-class WalkForward:
+class WalkForward(DatedForecasts):
     """Forecasts of pairs in the order of time, and what happened.
 
     Attributes
     ----------
     rows : ndarray of int of shape (n,)
         Which pairs were foretold.
-    periods : ndarray of int of shape (n,)
-        The period of each, from 0.
-    times : ndarray of float of shape (n,)
-        Their times.
-    probabilities : ndarray of float of shape (n, r)
-        Columns in the order of ``classes``.
-    y : ndarray of shape (n,)
-        What happened.
     model : estimator
         As it was for the last period.
+    times, probabilities, y, classes, periods
+        As in :class:`~pairity.model_selection.DatedForecasts`.
     """
 
     rows: Places
-    periods: Places
-    times: Vector
-    probabilities: Vector
-    y: NDArray[Any]
-    classes: NDArray[Any]
     model: Any
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def scores(self, rows: Any = slice(None)) -> dict[str, float]:
-        """Log-loss, Brier score, ranked probability score and accuracy, of some forecasts or all."""
-        y, probabilities = self.y[rows], self.probabilities[rows]
-        found = {
-            name: float(score(y, probabilities, classes=self.classes))
-            for name, score in _SCORES.items()
-        }
-        return {**found, "accuracy": float(np.mean(_credit(y, probabilities, self.classes)))}
-
-    def to_frame(self) -> Any:
-        """Scores period by period, as a pandas table."""
-        import pandas as pd
-
-        rows = []
-        for period in np.unique(self.periods):
-            inside = np.flatnonzero(self.periods == period)
-            about = {"period": period, "from": self.times[inside].min(), "pairs": len(inside)}
-            rows.append({**about, **self.scores(inside)})
-        return pd.DataFrame(rows)
-
-
-def _credit(y: NDArray[Any], probabilities: Vector, classes: NDArray[Any]) -> Vector:
-    """1 where the likeliest outcome happened; shared by those that are equally likely."""
-    likeliest = probabilities == probabilities.max(axis=1, keepdims=True)
-    happened = y[:, np.newaxis] == classes
-    return np.asarray((likeliest & happened).sum(axis=1) / likeliest.sum(axis=1))
 
 
 def walk_forward(
@@ -147,7 +100,8 @@ def walk_forward(
     rows = np.concatenate([rows for rows, _ in found])
     periods = np.repeat(np.arange(len(found)), [len(rows) for rows, _ in found])
     table = np.concatenate([table for _, table in found])
-    return WalkForward(rows, periods, times[rows], table, labels[rows], current.classes_, current)
+    what = times[rows], table, labels[rows], current.classes_, periods
+    return WalkForward(*what, rows, current)
 
 
 def _periods(times: Vector, begin: float, every: float | None) -> Iterator[Places]:

@@ -59,8 +59,7 @@ class Chained:
     @property
     def edf(self) -> float:
         """Effective number of parameters: information times variance, added up."""
-        operator, variance = self._with(self.pairs)
-        return sum(float(self.weights @ variance[end]) for end in operator.chains.left)
+        return float(self.weights @ self.variance(self.pairs))
 
     def variance(self, pairs: Pairs) -> Vector:
         """Variance of each value: those of its two moments, and of what knows no time."""
@@ -68,14 +67,15 @@ class Chained:
             return np.zeros(0)
         operator, variance = self._with(pairs)
         first, second = operator.chains.left
-        return variance[first] + variance[second] + self._of_rest(operator)
+        rows, solved = self._of_rest(operator)
+        return variance[first] + variance[second] + np.einsum("ij,ji->i", rows, solved)
 
-    def _of_rest(self, operator: ChainOperator) -> Any:
+    def _of_rest(self, operator: ChainOperator) -> tuple[Matrix, Matrix]:
+        """Features Z of what knows no time, and their covariance times Z'."""
         if self._factor is None or operator.rest is None:
-            return 0.0
+            return np.zeros((operator.shape[0], 0)), np.zeros((0, operator.shape[0]))
         rows = as_dense(operator.rest.left_rows)
-        solved = cho_solve(self._factor, rows.T, check_finite=False)
-        return np.einsum("ij,ji->i", rows, solved)
+        return rows, cho_solve(self._factor, rows.T, check_finite=False)
 
     def covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix:
         """Covariance of sums of values; moments of one object are taken one by one."""
@@ -87,4 +87,6 @@ class Chained:
             for factor, end in zip((1.0, sign), chains.left, strict=True)
         )
         design = combined @ sum(ends)
-        return as_dense((design * variance[np.newaxis, :]) @ design.T)
+        rows, solved = self._of_rest(operator)
+        known = as_dense((design * variance[np.newaxis, :]) @ design.T)
+        return known + (combined @ rows) @ (solved @ combined.T)

@@ -86,6 +86,7 @@ def run_predict(settings: Settings) -> None:
             **_counts(results),
             **_scores(frame, recipe, results, model),
         }
+        content |= _judged(settings, given, frame, results)
         table, renamed = _with_results(frame, recipe, results)
         given.write(table, settings.output)
     if renamed:
@@ -150,3 +151,21 @@ def _scores(frame: Any, recipe: Recipe, results: dict[str, Any], model: Any) -> 
     names = label_names(model, recipe) or model.classes_.tolist()
     symmetric = machine_of(model).symmetry == "symmetric"
     return scores_of_labels(frame[label], results, names, symmetric=symmetric)
+
+
+def _judged(
+    settings: Settings, given: Asked, frame: Any, results: dict[str, Any]
+) -> dict[str, Any]:
+    """Scores beside odds, and a table of scores over time, where they are asked for."""
+    if settings.scores is None and not settings.odds:
+        if settings.time is not None or settings.every is not None:
+            raise InputError("got --time or --every without --scores; expected both.")
+        return {}
+    from pairity.app.cli.dated_predictions import Judged  # few predictions are judged
+
+    model, recipe = given.model, given.recipe
+    names = label_names(model, recipe) or getattr(model, "classes_", np.zeros(0)).tolist()
+    found = Judged.of(settings, frame, recipe, results, names)
+    if settings.scores is not None:
+        given.write(found.by_date(), settings.scores)
+    return found.beside_odds()

@@ -117,6 +117,8 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
         "pairity predict games.pairity fixtures.csv --output predictions.csv",
         "pairity predict records.pairity new.parquet --objects new_records.csv --output out.parquet",
         "pairity predict games.pairity fixtures/ --distributed --output predictions/",
+        "pairity predict games.pairity season.csv --scores months.csv --every 30 \\",
+        "    --odds home=B365H --odds draw=B365D --odds away=B365A --output predictions.csv",
     ),
 )
 @options.file_argument("model")
@@ -134,6 +136,7 @@ def fit(pairs: tuple[Path, ...], **given: Any) -> None:
     required=True,
     metavar="PATH",
 )
+@options.judged
 @options.config
 @options.force
 @options.as_json
@@ -141,8 +144,9 @@ def predict(pairs: tuple[Path, ...], **given: Any) -> None:
     """Ask a MODEL about a table of PAIRS.
 
     Writes the table as it is, with the decision, the label, and probabilities if the model has them,
-    in columns of their own, and prints how good they are where the table has labels. The objects are
-    those the model was trained with, or those of --objects, whose table has the same columns.
+    in columns of their own, and prints how good they are where the table has labels: beside odds, where
+    there are some, and over time with --scores. The objects are those the model was trained with, or
+    those of --objects, whose table has the same columns.
 
     With --distributed PAIRS are any number of Parquet files or folders of them, and the results a
     folder of Parquet files with the rows in the same order.

@@ -198,6 +198,8 @@ def _check_checkpoint(settings: Settings) -> None:
 def run_distributed_predict(settings: Settings, address: str) -> None:
     """Look, let the workers predict, say."""
     check_address(address)
+    if settings.scores is not None or settings.odds:
+        raise InputError("got --scores or --odds with --distributed; expected one table of pairs.")
     start = time.perf_counter()
     with bad_input():
         found = read_model_file(settings.model)

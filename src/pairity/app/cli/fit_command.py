@@ -210,6 +210,7 @@ def run_fit(settings: Settings) -> None:
                 label_names=training.recipe.labels,
                 object_names=names_of_objects(settings),
                 groups=training.groups,
+                dates=training.dates,
                 title=settings.title,
             )
         ranked = _ranking(settings, training, model, staged, enter)
@@ -274,11 +275,20 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         **training.left_out,
         "ids": _about_ids(training.recipe),
         "columns taken as": _taken_as(training.recipe) or None,
+        **(_over_time(model, training) if settings.tune else {}),
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score") and settings.learner not in ("transductive", "laplacian")
         else None,
     }
     return {name: value for name, value in content.items() if value is not None}
+
+
+def _over_time(model: Any, training: Training) -> dict[str, Any]:
+    if training.pairs.time is None:
+        return {}
+    from pairity.app.cli.dated_predictions import held_out_over_time  # few pairs have times
+
+    return held_out_over_time(model, training)
 
 
 def _about_ids(recipe: Recipe) -> str | None:

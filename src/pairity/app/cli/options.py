@@ -39,7 +39,10 @@ class Settings(SimpleNamespace):
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        names = ("report", "ranking", "effects", "judges", "groups_output", "suggestions")
+        names = (
+            *("report", "ranking", "effects", "judges"),
+            *("groups_output", "suggestions", "scores"),
+        )
         more = (getattr(self, name, None) for name in names)
         return [path for path in (self.output, *more) if path not in (None, STANDARD_OUTPUT)]
 
@@ -259,5 +262,17 @@ graphs = together(
         "Add means over the pairs around each pair, looking so far.",
         type=click.IntRange(1),
         metavar="HOPS",
+    ),
+)
+
+#: What predictions are judged by, where it is known what happened.
+judged = together(
+    file("--scores", "Write scores period by period too, where pairs have labels and times."),
+    column("--time", "Column that says when, for --scores; by default that of the training."),
+    number("--every", "Length of a period of --scores, in days for dates; 30."),
+    several(
+        "--odds",
+        "Column of decimal odds of a label, one for each: scored as a baseline.",
+        "LABEL=COL",
     ),
 )

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_fscore_support, r2_score, roc_auc_score
 
-from pairity.model_selection.metrics import brier_score, log_loss
+from pairity.model_selection.metrics import brier_score, log_loss, ranked_probability_score
 from pairity.pairs.from_tables import text_of
 
 
@@ -34,8 +34,8 @@ def scores_of_labels(
 ) -> dict[str, Any]:
     """Accuracy, and what else the results allow, over the rows with one of these labels.
 
-    Of probabilities log-loss and Brier score; of a symmetric model precision, recall and F1 of the
-    last label, and the area under the ROC curve.
+    Of probabilities log-loss and Brier score, and of three of them the ranked probability score; of a
+    symmetric model precision, recall and F1 of the last label, and the area under the ROC curve.
     """
     known_names = [text_of(name) for name in names]
     truth = given.map(text_of).to_numpy(dtype=object)
@@ -55,6 +55,9 @@ def scores_of_labels(
         classes = np.arange(len(known_names))
         scores["log-loss"] = float(log_loss(places, chances, classes=classes))
         scores["Brier score"] = float(brier_score(places, chances, classes=classes))
+        if len(classes) > 2:
+            ranked = ranked_probability_score(places, chances, classes=classes)
+            scores["ranked probability score"] = float(ranked)
     positive = truth == known_names[-1]
     if symmetric and len(known_names) == 2 and positive.any() and not positive.all():
         scores |= _scores_of_matches(positive, said == known_names[-1], results, known)

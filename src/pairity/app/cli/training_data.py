@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas.api.types import is_numeric_dtype
 
 from pairity.app.cli.errors import InputError
 from pairity.app.cli.options import Settings
@@ -30,6 +31,7 @@ class Training:
     recipe: Recipe
     groups: NDArray[Any] | None  # what rows hang together by, of validation
     left_out: dict[str, Any]  # rows that name no object, as a summary says it
+    dates: bool  # whether times are days, as they are of dates
 
 
 def read_training(settings: Settings) -> Training:
@@ -58,7 +60,13 @@ def read_training(settings: Settings) -> Training:
         recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
     recipe = replace(recipe, labels=labels.names)
     pairs = recipe.pairs(frame, objects, name)
-    return Training(pairs, labels, objects, recipe, groups_in(settings, frame), left_out)
+    groups, dates = groups_in(settings, frame), has_dates(frame, settings.time)
+    return Training(pairs, labels, objects, recipe, groups, left_out, dates)
+
+
+def has_dates(frame: Any, column: str | None) -> bool:
+    """Whether a column of times holds dates, which become days."""
+    return column is not None and not is_numeric_dtype(frame[column])
 
 
 def groups_in(settings: Settings, frame: Any) -> NDArray[Any] | None:

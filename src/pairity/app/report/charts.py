@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from pairity.app.report.report_data import Matrix, Reliability, SearchFacts
-from pairity.app.report.wording import cut, plain
+from pairity.app.report.report_data import Matrix, Reliability, SearchFacts, TimeFacts
+from pairity.app.report.wording import cut, moment, plain
 
 _LEVELS = 10
 
@@ -45,7 +45,7 @@ def environment() -> Any:
         lstrip_blocks=True,
     )
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    scales = Scale, ticks, curve_axes, reliability_bounds, histogram_shares
+    scales = Scale, ticks, curve_axes, time_axes, reliability_bounds, histogram_shares
     matrices = matrix_scale, matrix_cells, neighbours, spaced_names
     texts = short, whole_percent, cut
     made.globals |= {one.__name__: one for one in (*scales, *matrices, *texts, zip)}
@@ -148,6 +148,17 @@ def curve_axes(found: SearchFacts) -> tuple[Scale, Scale, list[tuple[float, str]
     every = 1 + (len(strengths) - 1) // 8
     marks = [(value, short(float(f"{value:.3g}"))) for value in strengths[::every]]
     return x, Scale(low - room, high + room, 276.0, 26.0), marks
+
+
+def time_axes(found: TimeFacts) -> tuple[Scale, Scale, list[tuple[float, str]]]:
+    """Both axes of lines over time with their intervals, and five ticks of times."""
+    low = min(value for line in found.lines for value in line.lower)
+    high = max(value for line in found.lines for value in line.upper)
+    room = 0.05 * (high - low) or 0.1
+    x = Scale(found.moments[0], found.moments[-1], 60.0, 780.0)
+    marks = np.linspace(found.moments[0], found.moments[-1], 5).tolist()
+    shown = [(value, moment(value, found.dates)) for value in marks]
+    return x, Scale(low - room, high + room, 276.0, 26.0), shown
 
 
 def reliability_bounds(found: Reliability, kind: str) -> tuple[float, float]:

@@ -27,6 +27,7 @@ from pairity.app.report.explanations import (
     surprising,
 )
 from pairity.app.report.observations import describe, warn
+from pairity.app.report.over_time import over_time
 from pairity.app.report.pictures import (
     certificate_of,
     check_swap,
@@ -46,13 +47,12 @@ from pairity.app.report.report_data import (
 )
 from pairity.app.report.subject import Subject, read_targets
 from pairity.app.report.unseen import (
-    REFITTED,
-    REFITTED_IN_TIME,
     HeldOut,
-    chances_of_fold_decisions,
     chances_of_model,
     hold_out,
+    refitted,
     sample_rows,
+    with_chances,
 )
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
@@ -74,6 +74,7 @@ def gather(
     test: tuple[Pairs, Any] | None = None,
     test_name: str = "pairs set aside",
     limits: Limits | None = None,
+    dates: bool = False,
     random_state: int = 0,
 ) -> ReportData:
     """Find all that a report of a fitted model says.
@@ -111,6 +112,8 @@ def gather(
         What they are called.
     limits : Limits, optional
         How much work the report may be.
+    dates : bool
+        Whether times are days since 1970-01-01, to be shown as dates.
     random_state : int
         Seed of folds, samples and shuffles.
     """
@@ -126,9 +129,9 @@ def gather(
     validated = subject.some(kept)
     kept_groups = None if groups is None else groups[kept]
     parts = []
-    for key in REFITTED if pairs.time is None else REFITTED_IN_TIME:
+    for key in refitted(pairs):
         held = hold_out(validated, key, limits, seed, kept_groups, object_groups)
-        chances = chances_of_fold_decisions(validated, held)
+        held, chances = with_chances(validated, held)
         setting = setting_of(key, validated, held, chances, kept_groups, names.antisymmetric)
         parts.append((setting, held, chances))
     settings = [setting for setting, _, _ in parts]
@@ -144,6 +147,8 @@ def gather(
     has_held = bool(len(held.rows))
     with_curve = has_held and (subject.kind == "numbers" or chances is not None)
     what = validated, shown.key, held, chances
+    later, later_chances = parts[0][1:]
+    leaders = None if ranking is None else _ids_of(compared, ranking)
     default_title = "Who is ahead of whom" if subject.is_odd else "What belongs together"
     if subject.parity is None or subject.kind == "numbers":
         default_title = "A model of pairs"
@@ -168,7 +173,16 @@ def gather(
         version=__version__,
         features_score=score_name(subject),
         members=members_of(model),
+        time=over_time(validated, later, later_chances, leaders, dates=dates),
     )
+
+
+def _ids_of(compared: Compared, ranking: RankingFacts) -> Any:
+    """Ids of the ranked objects in their order; None where objects have none."""
+    if compared.pairs.ids is None:
+        return None
+    by_name = dict(zip(compared.names, compared.pairs.ids.tolist(), strict=True))
+    return [by_name[one.name] for one in ranking.objects]
 
 
 def _given(

@@ -25,7 +25,7 @@ class Setting:
     ``note`` says why.
     """
 
-    key: str  # "seen", "one_new", "both_new", "given"
+    key: str  # "seen" or "later", "one_new", "both_new", "given"
     name: str
     figures: dict[str, Estimate]
     guess: dict[str, float]
@@ -160,6 +160,36 @@ class RankingFacts:
     n_refits: int
     note: str
     ahead: str = ""  # what says that the first object is ahead
+
+
+@dataclass(frozen=True)
+class Period:
+    """Scores of pairs that were foretold from all pairs before them."""
+
+    start: float
+    n_pairs: int
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Strength of an object at several moments, and the ends of its intervals."""
+
+    name: str
+    values: tuple[float, ...]
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TimeFacts:
+    """Scores period by period, and strengths of leaders over time."""
+
+    dates: bool  # whether times are days since 1970
+    periods: tuple[Period, ...]
+    moments: tuple[float, ...]
+    level: float | None  # of the intervals
+    lines: tuple[Trajectory, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -302,6 +332,7 @@ class ReportData:
     version: str
     features_score: str = ""  # what the drops are drops of
     members: tuple[MemberFacts, ...] = ()
+    time: TimeFacts | None = None
 
 
 @dataclass(frozen=True)

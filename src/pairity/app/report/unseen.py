@@ -4,12 +4,13 @@ The learner is fitted again on folds with the kernel and the strength that were 
 itself was made with all pairs in view, which the page says.  The decisions of one fold become
 probabilities by the sigmoid (or isotonic curve, or thresholds of draws) that fits the decisions
 about the *other* folds best, so that no outcome helps to predict itself.  Decisions of logistic
-regression are log-odds already.
+regression are log-odds already.  Pairs with times are foretold from earlier ones, and curves are fitted
+to earlier decisions alone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,19 +29,18 @@ from pairity.model_selection.curves import (
     smoothed_targets,
 )
 from pairity.pairs.arrays import Mask, Places, Vector
+from pairity.pairs.data import Pairs
 
 Split = tuple[Places, Places]
 
 #: Settings by key: their names, and how many objects of a test pair are new.
 SETTINGS = {
     "seen": ("both objects seen", 0),
-    "later": ("later pairs, both objects seen", 0),
     "one_new": ("one object new", 1),
     "both_new": ("both objects new", 2),
     "whole": ("the whole model, as it was tuned", 0),
+    "later": ("later pairs", 0),
 }
-#: Those that the learner is fitted again for; the last two are folds of objects, whatever the times.
-REFITTED, REFITTED_IN_TIME = ("seen", "one_new", "both_new"), ("later", "one_new", "both_new")
 _NEW = {0: "two known objects", 1: "one new object", 2: "two new objects"}
 #: Fewer held-out pairs than this say nothing.
 _LEAST = 10
@@ -64,6 +64,7 @@ class HeldOut:
     n_unconverged: int = 0
     fitted: tuple[tuple[Any, Places], ...] = ()
     reason: str = ""
+    in_time: bool = False  # each fold is foretold from all pairs before it
 
     @property
     def weights(self) -> Vector:
@@ -76,6 +77,11 @@ class HeldOut:
         """No decisions, and why."""
         none = np.zeros(0, dtype=np.intp)
         return cls(none, np.zeros(0), none, reason=reason)
+
+
+def refitted(pairs: Pairs) -> tuple[str, ...]:
+    """Settings that the learner is fitted again for; of pairs with times, what comes later."""
+    return ("seen" if pairs.time is None else "later", "one_new", "both_new")
 
 
 def sample_rows(unordered: Places, most: int, seed: int) -> Places:
@@ -91,7 +97,7 @@ def hold_out(
 ) -> HeldOut:
     """Fit on folds and decide about what they hold out; fewer folds where many are too many."""
     reason, useful = "too few pairs to hold some out", []
-    new = SETTINGS[key][1]
+    new, in_time = SETTINGS[key][1], key == "later"
     told_apart = subject.kind == "labels" and not subject.is_odd  # each fold needs both labels
     for n_folds in dict.fromkeys((limits.folds, min(3, limits.folds), 2)):
         splitter: Any = PairKFold(
@@ -99,8 +105,8 @@ def hold_out(
         )
         if new:
             splitter = ObjectKFold(n_folds, new=new, random_state=seed, object_groups=object_groups)
-        elif key == "later":
-            splitter, groups = TimeSplit(n_folds, new=0), None  # by the times of the pairs
+        if in_time:
+            splitter, groups = TimeSplit(n_folds), None
         try:
             splits = list(splitter.split(subject.pairs, subject.targets, groups))
         except ValueError:
@@ -117,8 +123,10 @@ def hold_out(
         else:
             useful.append(splits)
             if not (told_apart and _is_lopsided(subject.targets > 0, held)):
-                return _decide(subject, splits)
-    return _decide(subject, useful[0]) if useful else HeldOut.nothing(reason)
+                return _decide(subject, splits, in_time=in_time)
+    if not useful:
+        return HeldOut.nothing(reason)
+    return _decide(subject, useful[0], in_time=in_time)
 
 
 def _is_lopsided(positive: Mask, held: Places) -> bool:
@@ -131,7 +139,7 @@ def _is_lopsided(positive: Mask, held: Places) -> bool:
     return bool(shares[0] < _LOPSIDED * shares[1])
 
 
-def _decide(subject: Subject, splits: list[Split]) -> HeldOut:
+def _decide(subject: Subject, splits: list[Split], *, in_time: bool = False) -> HeldOut:
     refitted = [(*subject.refit(train), fold) for fold, (train, _) in enumerate(splits)]
     refitted = [(model, done, fold) for model, done, fold in refitted if model is not None]
     if not refitted:
@@ -146,6 +154,7 @@ def _decide(subject: Subject, splits: list[Split]) -> HeldOut:
         n_folds=len(rows),
         n_unconverged=sum(not done for _, done, _ in refitted),
         fitted=fitted,
+        in_time=in_time,
     )
 
 
@@ -165,7 +174,10 @@ def _chances(
 
 
 def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
-    """Probabilities of the classes, one column each; None where nothing can be fitted."""
+    """Probabilities of the classes, one column each; None where nothing can be fitted.
+
+    In the order of time they are NaN where there are no earlier decisions.
+    """
     if subject.kind == "numbers" or not len(held.rows):
         return None
     if subject.kind == "labels" and isinstance(subject.machine, PairLogistic):  # log-odds already
@@ -174,11 +186,23 @@ def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
     chances = np.full((len(held.rows), len(subject.classes)), np.nan)
     for fold in np.unique(held.folds):
         mine = held.folds == fold
-        others = held.decisions[~mine], targets[~mine], weights[~mine]
-        if mine.all() or not _can_fit(subject, others[1]):
+        known = held.folds < fold if held.in_time else ~mine
+        others = held.decisions[known], targets[known], weights[known]
+        if known.any() and _can_fit(subject, others[1]):
+            chances[mine] = _chances(subject, held.decisions[mine], *others)
+        elif not held.in_time:
             return None
-        chances[mine] = _chances(subject, held.decisions[mine], *others)
-    return chances
+    return None if np.isnan(chances).all() else chances
+
+
+def with_chances(subject: Subject, held: HeldOut) -> tuple[HeldOut, Vector | None]:
+    """Held-out decisions and their probabilities; those that only serve later ones are left out."""
+    chances = chances_of_fold_decisions(subject, held)
+    if chances is None or not held.in_time:
+        return held, chances
+    kept = np.flatnonzero(~np.isnan(chances[:, 0]))
+    of = {name: getattr(held, name)[kept] for name in ("rows", "decisions", "folds")}
+    return replace(held, **of), chances[kept]
 
 
 def _can_fit(subject: Subject, targets: Vector) -> bool:

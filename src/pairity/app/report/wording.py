@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
 
 from pairity.app.report.report_data import Estimate, ReportData, Setting
 
@@ -13,10 +14,10 @@ _BETTER, _CLEARLY = 2.0, 4.0
 _LOSSES = ("log-loss", "root mean square error", "mean absolute error")
 _QUESTIONS = {
     "seen": "new pairs of objects that it knows",
-    "later": "later pairs of objects that it knows",
     "one_new": "pairs of a known and a new object",
     "both_new": "pairs of two objects it has never seen",
     "whole": "held-out pairs, the whole model",
+    "later": "pairs that came later than all it was trained on",
 }
 
 
@@ -59,6 +60,13 @@ def figure(name: str, estimate: Estimate | None) -> str:
     if estimate.error is not None:
         shown += f" ± {estimate.error:.{digits}f}"
     return shown.replace("-", "−")
+
+
+def moment(value: float, dates: bool) -> str:
+    """A time: a number, or a date for days since 1970."""
+    if not dates:
+        return plain(value, 6)
+    return (date(1970, 1, 1) + timedelta(days=math.floor(value))).isoformat()
 
 
 def lead(setting: Setting) -> str:
