@@ -94,7 +94,7 @@ def test_a_search_gives_back_what_each_stage_freed(monkeypatch):
     """Between the choice of a kernel, the folds and the fit that is kept."""
     calls = []
     monkeypatch.setattr(search, "give_back", lambda: calls.append("search"))
-    path = "pairity.model_selection.folds.give_back"
+    path = "pairity.model_selection.strength_paths.give_back"
     monkeypatch.setattr(path, lambda: calls.append("path"))
     pairs = cases.distinct_pairs(3, n=40, m=30)
     PairRidgeCV("symmetric", alphas=2, cv=2).fit(pairs, np.arange(40.0))

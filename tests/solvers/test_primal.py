@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from pairity import PairLogistic, PairRidge, Pairs, PairSVC, PairSVR
+from pairity.exceptions import KernelError
 from pairity.io import load, save
 from pairity.kernels import (
     Additive,
@@ -402,3 +403,19 @@ def test_sparse_curvature_is_the_dense_one():
         expected = Design(dense, has_bias).curvature(weights)
         found = Design(sp.csr_array(dense), has_bias).curvature(weights)
         np.testing.assert_allclose(np.tril(found), np.tril(expected), atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", [Identity(), Identity() + Gaussian(1.0)], ids=repr)
+def test_names_that_were_not_learned_from_change_nothing(kernel):
+    pairs, values = data()
+    model = fitted("hinge", "antisymmetric", kernel, "auto", pairs.without_ids(), values)
+    other = np.arange(pairs.n_objects)[::-1]
+    named = Pairs(
+        pairs.objects, pairs.first, pairs.second, pairs.symmetric, pairs.antisymmetric, ids=other
+    )
+    decisions = model.decision_function(pairs.without_ids())
+    assert decisions.any()
+    assert (model.decision_function(named) == decisions).all()
+    by_name = fitted("hinge", "antisymmetric", kernel, "auto", pairs, values)
+    with pytest.raises(KernelError, match="expected ids in fit and in predict"):
+        by_name.decision_function(pairs.without_ids())

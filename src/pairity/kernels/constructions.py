@@ -250,7 +250,7 @@ class Derived(Kernel):
     ----------
     kernel : Kernel
         Kernel of the derived features.
-    parts : tuple of str
+    parts : tuple of str, or one str
         What is compared, all of one kind: see :mod:`pairity.pairs.derived`.
 
     Examples
@@ -261,7 +261,7 @@ class Derived(Kernel):
     """
 
     kernel: Kernel
-    parts: tuple[str, ...] = ("absolute_difference",)
+    parts: tuple[str, ...] | str = ("absolute_difference",)
 
     def check(self) -> None:
         """Refuse what is no kernel, and parts that are unknown or of two kinds."""

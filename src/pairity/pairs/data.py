@@ -126,6 +126,10 @@ class Pairs:
             )
         return self.time[:, np.newaxis].astype(self.objects.dtype, copy=False)
 
+    def without_ids(self) -> Pairs:
+        """The same pairs of objects that go by their features alone."""
+        return self if self.ids is None else self._with(ids=None, _codes=None, _in_order=False)
+
     def at(self, time: Any) -> Pairs:
         """The same pairs at another time, one for all of them or one for each."""
         if np.ndim(time) == 0:

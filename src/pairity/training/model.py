@@ -58,6 +58,8 @@ class PairModel:
 
     def decisions(self, pairs: Pairs, budget: Budget = UNLIMITED) -> Vector:
         """Values of the function, shape (n,); some pairs at a time within a small budget."""
+        if self.support.ids is None:  # names that were not learned from tell nothing
+            pairs = pairs.without_ids()
         step = self._pairs_at_a_time(pairs, budget)
         values = np.empty(len(pairs))
         with one_blas_thread() if len(pairs) >= _MANY_PAIRS else nullcontext():
