@@ -7,13 +7,17 @@ in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from threadpoolctl import threadpool_limits
 
 from pairity.estimators.symmetrized import Symmetrized
 from pairity.model_selection.folds import TrainingFolds, Vector
@@ -35,6 +39,8 @@ _ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 1
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
 #: Object features beyond which columns made of both objects are too many.
 _MOST_COLUMNS = 300
+#: Pairs of which trees are boosted on one thread.
+_PAIRS_OF_ONE_THREAD = 20_000
 
 
 @dataclass
@@ -57,6 +63,19 @@ def _has_columns(pairs: Pairs) -> bool:
     return bool(dense or pairs.n_symmetric or pairs.n_antisymmetric)
 
 
+def _on_one_thread(learn: Callable[..., Learnt]) -> Callable[..., Learnt]:
+    """Trees of few pairs: threads that spin while they wait take ten times as long on busy cores."""
+
+    @wraps(learn)
+    def learnt(folds: TrainingFolds, *options: Any, **more: Any) -> Learnt:
+        few = len(folds.data.pairs) <= _PAIRS_OF_ONE_THREAD
+        with threadpool_limits(1, "openmp") if few else nullcontext():
+            return learn(folds, *options, **more)
+
+    return learnt
+
+
+@_on_one_thread
 def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None) -> Learnt:
     """Symmetrised boosting; another estimator that is given is fitted as it is."""
     pairs = folds.data.pairs
