@@ -8,7 +8,6 @@ in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -17,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from threadpoolctl import threadpool_limits
 
 from pairity.estimators.symmetrized import Symmetrized
 from pairity.model_selection.folds import TrainingFolds, Vector
@@ -31,6 +29,7 @@ from pairity.model_selection.members import (
 from pairity.model_selection.splits import Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
+from pairity.runtime.resources import threads_for_trees
 
 #: Rounds after which the held-out loss is looked at, and looks without gain that end a series.
 _ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 1
@@ -39,8 +38,6 @@ _ROUNDS, _PATIENCE = (15, 25, 40, 65, 100, 160, 250, 400), 1
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
 #: Object features beyond which columns made of both objects are too many.
 _MOST_COLUMNS = 300
-#: Pairs of which trees are boosted on one thread.
-_PAIRS_OF_ONE_THREAD = 20_000
 
 
 @dataclass
@@ -63,19 +60,16 @@ def _has_columns(pairs: Pairs) -> bool:
     return bool(dense or pairs.n_symmetric or pairs.n_antisymmetric)
 
 
-def _on_one_thread(learn: Callable[..., Learnt]) -> Callable[..., Learnt]:
-    """Trees of few pairs: threads that spin while they wait take ten times as long on busy cores."""
-
+def _on_few_threads(learn: Callable[..., Learnt]) -> Callable[..., Learnt]:
     @wraps(learn)
     def learnt(folds: TrainingFolds, *options: Any, **more: Any) -> Learnt:
-        few = len(folds.data.pairs) <= _PAIRS_OF_ONE_THREAD
-        with threadpool_limits(1, "openmp") if few else nullcontext():
+        with threads_for_trees(len(folds.data.pairs)):
             return learn(folds, *options, **more)
 
     return learnt
 
 
-@_on_one_thread
+@_on_few_threads
 def learn_boosted(folds: TrainingFolds, setting: Setting, estimator: Any = None) -> Learnt:
     """Symmetrised boosting; another estimator that is given is fitted as it is."""
     pairs = folds.data.pairs
