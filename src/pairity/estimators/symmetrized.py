@@ -37,6 +37,7 @@ from pairity.losses.probabilities import two_log_probabilities, two_probabilitie
 from pairity.pairs.arrays import Features, Matrix, Vector, distinct_rows, joined
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Orientation, Parity, impose
+from pairity.runtime.resources import threads_for_trees
 from pairity.runtime.validation import check_choice, check_count
 from pairity.training.model import label_decisions, score_decisions
 from pairity.training.read import TrainingData, read, read_pairs
@@ -240,7 +241,8 @@ class Symmetrized(TakesSparseRows):
         given = targets
         if data.classes is not None:
             given = data.classes[(targets > 0).astype(np.intp)]
-        estimator.fit(rows, given, **options)
+        with threads_for_trees(rows.shape[0]):
+            estimator.fit(rows, given, **options)
         self._note(estimator, rows)
         self.estimator_ = estimator
         return self
@@ -329,13 +331,14 @@ class Symmetrized(TakesSparseRows):
 
     def _read_off(self, estimator: Any, rows: Features) -> Vector:
         """Log-odds, decisions or values of a fitted estimator."""
-        if not self._classifies:
-            return np.ravel(estimator.predict(rows))
-        if self._has_log_odds or not hasattr(estimator, "predict_proba"):
-            return np.ravel(estimator.decision_function(rows))
-        # no chance is smaller than one surprise in all the rows that were seen
-        least = 1.0 / (self._n_fitted + 2.0)
-        return logit(np.clip(estimator.predict_proba(rows)[:, 1], least, 1.0 - least))
+        with threads_for_trees(rows.shape[0]):
+            if not self._classifies:
+                return np.ravel(estimator.predict(rows))
+            if self._has_log_odds or not hasattr(estimator, "predict_proba"):
+                return np.ravel(estimator.decision_function(rows))
+            # no chance is smaller than one surprise in all the rows that were seen
+            least = 1.0 / (self._n_fitted + 2.0)
+            return logit(np.clip(estimator.predict_proba(rows)[:, 1], least, 1.0 - least))
 
     @available_if(_gives_labels)
     def decision_function(self, X: Any) -> Vector:

@@ -27,6 +27,7 @@ from pairity.model_selection.members import (
 from pairity.model_selection.splits import Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
+from pairity.runtime.resources import threads_for_trees
 
 #: Rounds after which the held-out loss is looked at, as many as are boosted at a time; the first look
 #: without gain ends a series.  Few pairs take half as many steps of twice the length.
@@ -69,6 +70,11 @@ def learn_boosted(
 
     ``rival`` is the held-out loss of another member: trees far above it are not boosted further.
     """
+    with threads_for_trees(len(folds.data.pairs)):
+        return _learnt(folds, setting, estimator, rival)
+
+
+def _learnt(folds: TrainingFolds, setting: Setting, estimator: Any, rival: float) -> Learnt:
     pairs = folds.data.pairs
     ids = ["rates"] if objects_come_back(pairs) else []
     ids = ["ignore", *ids] if _has_columns(pairs) else ids

@@ -15,7 +15,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn, TypeVar
@@ -248,7 +248,9 @@ def one_blas_thread() -> Iterator[None]:
     the last of them.
     """
     with _blas_lock:
-        _blas_limits.append(_blas().limit(limits=1, user_api="blas") if not _blas_limits else None)
+        _blas_limits.append(
+            _libraries().limit(limits=1, user_api="blas") if not _blas_limits else None
+        )
     try:
         yield
     finally:
@@ -266,8 +268,21 @@ _blas_limits: list[Any] = []
 
 
 @cache
-def _blas() -> ThreadpoolController:
+def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+#: Rows that trees are grown on, or asked about, by one thread.
+_ROWS_OF_ONE_THREAD = 20_000
+
+
+@contextmanager
+def threads_for_trees(n_rows: int) -> Iterator[None]:
+    """OpenMP on one thread for few rows: threads that spin while they wait take ten times as long
+    beside other busy processes."""
+    few = n_rows <= _ROWS_OF_ONE_THREAD
+    with _libraries().limit(limits=1, user_api="openmp") if few else nullcontext():
+        yield
 
 
 def run_together(
