@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 
-from experiments.tennis import elo, protocol
+from experiments.tennis import elo, protocol, report
 from experiments.tennis.experience import with_experience
 from experiments.tennis.matches import FILE, read_matches
 from experiments.tennis.protocol import CANDIDATES, days, weeks
@@ -129,3 +129,14 @@ def test_the_whole_protocol(matches, monkeypatch):
     for name, scores in (("drift", found["drift"]), ("plain Elo, by week", found["ratings"][0])):
         mean = sum(row["matches"] * row[name] for row in found["years"]) / later
         assert mean == pytest.approx(scores["log_loss"], rel=1e-12)
+    football = {
+        "splits": [
+            {"split": {"name": "all"}, "scores": [{"method": "Elo", "rps": 0.2, "log-loss": 0.9}]}
+        ]
+    }
+    drifting = {"all": {"rps": 0.1, "log-loss": 0.8, "matches": 7}}
+    page = report.tables(found, drifting, football)
+    assert f"| {found['drift']['log_loss']:.4f} |" in page
+    least = min(row["log_loss"] for row in found["ratings"] if row["elo"] == "plain")
+    assert f"| {found['drift']['log_loss'] - least:+.4f} |" in page
+    assert page.index("| Elo |") < page.index("0.8000")  # the best is the last
