@@ -18,8 +18,10 @@ from experiments.inference import coverage, judging, speed, suggestions
 from experiments.inference.report import RESULTS
 
 PARTS = ["coverage", "regression", "suggestions", "judges", "speed"]
-#: Simulations for a number of objects, where the model is right and where it is not; seeds.
-RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = {20: 1000, 100: 1000, 500: 400}, 200, 200, 20
+#: Simulations for a number of objects where the model is right, and those of them with rankings.
+RUNS, RANKED = {20: 1000, 100: 1000, 500: 400}, {20: 1000, 100: 1000, 500: 30}
+#: Simulations with clusters, where it is not right, and of regression; seeds.
+CLUSTERED_RUNS, MISSPECIFIED_RUNS, REGRESSION_RUNS, SEEDS = 400, 200, 200, 20
 
 
 def main() -> None:
@@ -54,8 +56,10 @@ def main() -> None:
 
 
 def _covered(case: coverage.Case) -> dict[str, Any]:
-    right = case.truth == "as modelled"
-    return asdict(coverage.coverage(case, RUNS[case.n_objects] if right else MISSPECIFIED_RUNS))
+    runs = RUNS[case.n_objects], RANKED[case.n_objects]
+    if case.clustered or case.truth != "as modelled":
+        runs = (CLUSTERED_RUNS if case.clustered else MISSPECIFIED_RUNS,) * 2
+    return asdict(coverage.coverage(case, *runs))
 
 
 def _regression() -> dict[str, Any]:

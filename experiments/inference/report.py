@@ -124,8 +124,8 @@ def _speed(found: dict[str, Any]) -> list[str]:
         for name, row in rows.items()
     ]
     return [
-        "Leaderboards with clustered intervals and effects of style, two cores, with what Python takes",
-        "to start:",
+        "Leaderboards with clustered intervals and effects of style, with what Python takes to start;",
+        "seconds are those of one core beside other work:",
         "",
         *markdown_table(header, cells),
         f"The second is `pairity {COMMAND}`.",
