@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.report import PUBLISHED, growth_exponent, ratios
 from benchmarks.scale import report as scale
 from experiments.matching import report as matching
+from experiments.peers import report as peers
 from experiments.quality import report as quality
 from experiments.tables import markdown_table, with_tables
 
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks" / "results"
 MATCHING = ROOT / "experiments" / "results" / "matching.json"
 QUALITY = ROOT / "experiments" / "results" / "quality.json"
+PEERS = ROOT / "experiments" / "results" / "peers.json"
 
 
 def runs() -> list[dict]:
@@ -147,6 +149,7 @@ PAGES: dict[str, Callable[[], str | None]] = {
     "docs/benchmarks.md": benchmark_tables,
     "docs/quality.md": quality_tables,
     "docs/matching.md": matching_tables,
+    "docs/how-it-compares.md": lambda: peers.tables(json.loads(PEERS.read_text(encoding="utf-8"))),
     "docs/scale.md": lambda: scale.tables(BENCHMARKS),
 }
 
