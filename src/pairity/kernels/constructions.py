@@ -23,7 +23,7 @@ from pairity.kernels.elementary import (
 )
 from pairity.pairs.arrays import Features, Matrix
 from pairity.pairs.data import Pairs
-from pairity.pairs.derived import check_parts, common_parity, derived_features
+from pairity.pairs.derived import common_parity, derived_features
 from pairity.pairs.parity import Parity, impose
 from pairity.runtime.validation import as_symmetric_matrix
 
@@ -250,7 +250,7 @@ class Derived(Kernel):
     ----------
     kernel : Kernel
         Kernel of the derived features.
-    parts : tuple of str
+    parts : str or tuple of str
         What is compared, all of one kind: see :mod:`pairity.pairs.derived`.
 
     Examples
@@ -262,6 +262,11 @@ class Derived(Kernel):
 
     kernel: Kernel
     parts: tuple[str, ...] = ("absolute_difference",)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.parts, str):
+            self.parts = (self.parts,)
+        super().__post_init__()
 
     def check(self) -> None:
         """Refuse what is no kernel, and parts that are unknown or of two kinds."""
@@ -281,10 +286,10 @@ class Derived(Kernel):
 
     def formula(self, atoms: Atoms) -> Any:
         """The kernel between derived features."""
-        return atoms.derived(self.kernel, check_parts(self.parts))
+        return atoms.derived(self.kernel, tuple(self.parts))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"Derived({self.kernel!r}, {check_parts(self.parts)!r})"
+        return f"Derived({self.kernel!r}, {tuple(self.parts)!r})"
 
 
 # --8<-- [end:derived]
