@@ -15,6 +15,7 @@ from benchmarks.report import PUBLISHED, growth_exponent, ratios
 from benchmarks.scale import report as scale
 from experiments.inference import report as inference
 from experiments.matching import report as matching
+from experiments.peers import report as peers
 from experiments.quality import report as quality
 from experiments.tables import markdown_table, with_tables
 from experiments.tennis import report as drift
@@ -24,6 +25,7 @@ BENCHMARKS = ROOT / "benchmarks" / "results"
 RESULTS = ROOT / "experiments" / "results"
 MATCHING, QUALITY = RESULTS / "matching.json", RESULTS / "quality.json"
 DRIFT = [RESULTS / f"{name}.json" for name in ("tennis", "football-drift", "football")]
+PEERS = RESULTS / "peers.json"
 
 
 def runs() -> list[dict]:
@@ -164,6 +166,7 @@ PAGES: dict[str, Callable[[], str | None]] = {
     "docs/matching.md": matching_tables,
     "docs/uncertainty.md": inference_tables,
     "docs/time.md": drift_tables,
+    "docs/how-it-compares.md": lambda: peers.tables(json.loads(PEERS.read_text(encoding="utf-8"))),
     "docs/scale.md": lambda: scale.tables(BENCHMARKS),
 }
 

@@ -308,9 +308,9 @@ class Pairs:
         """
         from pairity.pairs.from_tables import read_frame
 
-        group = symmetric, symmetric_encoding, antisymmetric
-        of_objects = objects, id, features, encoding
-        return cls(**read_frame(frame, (first, second), *of_objects, *group, ids, time))
+        of_objects = (first, second), ids, objects, id, features, encoding
+        group = symmetric, symmetric_encoding, antisymmetric, time
+        return cls(**read_frame(frame, of_objects, group))
 
     @classmethod
     def from_graph(

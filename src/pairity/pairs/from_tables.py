@@ -275,30 +275,41 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def read_frame(
+def read_frame(frame: Any, of_objects: tuple[Any, ...], group: tuple[Any, ...]) -> dict[str, Any]:
+    """The parts of :class:`Pairs` from tables: arguments of :func:`_objects` and of :func:`_group`."""
+    frame = as_pandas(frame, "pairs")
+    return {**_objects(frame, *of_objects), **_group(frame, *group)}
+
+
+def _group(
+    frame: Any,
+    symmetric: Sequence[str],
+    encoding: Any,
+    antisymmetric: Sequence[str],
+    time: str | None,
+) -> dict[str, Any]:
+    """What a table of pairs says of each pair, as :class:`Pairs` names it."""
+    return {
+        "symmetric": feature_block(frame, list(symmetric), encoding),
+        "antisymmetric": feature_block(frame, list(antisymmetric)),
+        "time": None if time is None else times_in(frame, time),
+    }
+
+
+def _objects(
     frame: Any,
     ends: tuple[str, str],
+    ids: str,
     objects: Any,
     id_column: str | None,
     features: Sequence[str] | None,
     encoding: Any,
-    symmetric: Sequence[str],
-    symmetric_encoding: Any,
-    antisymmetric: Sequence[str],
-    ids: str,
-    time: str | None,
 ) -> dict[str, Any]:
-    """The parts of :class:`Pairs` from tables, as :meth:`Pairs.from_frame` names them."""
+    """The objects of a table of pairs, known by their ids or from a table of their own."""
     check_choice(ids, "ids", ("features", "names"))
-    frame = as_pandas(frame, "pairs")
-    parts: dict[str, Any] = {
-        "symmetric": feature_block(frame, list(symmetric), symmetric_encoding),
-        "antisymmetric": feature_block(frame, list(antisymmetric)),
-        "time": None if time is None else times_in(frame, time),
-    }
     if objects is None:
         table, names, places = named_objects(frame, *ends, as_features=ids == "features")
     else:
         table, names = object_table(objects, id_column, features, encoding)
         places = [locate_ids(frame, column, names) for column in ends]
-    return {"objects": table, "first": places[0], "second": places[1], "ids": names, **parts}
+    return {"objects": table, "first": places[0], "second": places[1], "ids": names}
