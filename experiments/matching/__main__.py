@@ -1,6 +1,6 @@
 """``python -m experiments.matching [products restaurants citations people ...]``: measure, print, keep.
 
-People are 100,000 against 100,000; ``people=N`` takes others.  Results are in
+People are 100,000 against 100,000, with labels 10,000; ``people=N`` takes others.  Results are in
 ``experiments/results/matching.json``; runs that are not asked for keep theirs.
 """
 
@@ -45,8 +45,8 @@ def made_people(folder: Path, n: int = 100_000) -> dict[str, Any]:
     return {"none": run_match(folder, *tables, *test)}
 
 
-def labelled_people(folder: Path, n: int = 100_000) -> dict[str, Any]:
-    """The same with the labels of 100 of them."""
+def labelled_people(folder: Path, n: int = 10_000) -> dict[str, Any]:
+    """Fewer, with the labels of 100 of them: a model takes longer to ask than evidence."""
     tables, test = _people(folder, n)
     return {"labels": run_match(folder, *tables, "--labels", "some.csv", *test)}
 

@@ -67,13 +67,13 @@ def _commands(kept: dict[str, Any]) -> list[str]:
                     one["candidates"].split(" of ")[0],
                     _percent(one["candidates among held-out matches"]),
                     _scores(one["held-out pairs, by the matches"])[2],
-                    f"{one['wall seconds']:.0f} on {one.get('cores', 2)}",
+                    f"{one['wall seconds']:.0f}" if one["cores"] > 1 else "",
                     f"{one['processor seconds']:.0f}",
                     f"{one['peak MB']:,}",
                 ]
             )
     header = ["tables", "labels", "candidates", "recall of candidates, %", "F1 of the matches, %"]
-    return markdown_table([*header, "s on cores", "processor, s", "peak, MB"], rows)
+    return markdown_table([*header, "two cores, s", "processor, s", "peak, MB"], rows)
 
 
 def _sizes(records: int | list[int]) -> str:

@@ -27,8 +27,8 @@ from pairity.runtime.validation import check_choice, check_count
 CONSTRAINTS = ("auto", "one-to-one", "transitive", "none")
 #: Records with several labelled partners, of those with one, beyond which one-to-one is not assumed.
 _SEVERAL = 0.02
-#: Pairs of connected records that are judged besides the candidates, at most.
-_PAIRS_WITHIN = 1_000_000
+#: Pairs of connected records that are judged besides the candidates: as many as these, at least so many.
+_PAIRS_WITHIN = 100_000
 
 
 def match(
@@ -156,7 +156,7 @@ def _grouped(
     n_records = len(features.records)
     ends = candidates.first, candidates.second
     parts = linked_parts(*ends, decisions, n_records, cut)
-    first, second = pairs_within(parts, _PAIRS_WITHIN)
+    first, second = pairs_within(parts, max(_PAIRS_WITHIN, len(candidates)))
     new = ~candidates.contains(first, second, n_records)
     first, second = first[new], second[new]
     more = decide(model, features.of(first, second))
