@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import resource
 import time
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from experiments.tennis import elo
 from experiments.tennis.experience import with_experience
+from experiments.tennis.walks import remembered, walked_in_parts
 from pairity import PairLogistic, Pairs
 from pairity.kernels import Additive, Drift, Identity, Kernel, Linear
 from pairity.model_selection import walk_forward
@@ -60,8 +61,8 @@ def weeks(matches: Pairs) -> np.ndarray:
     return np.floor((matches.time - days(START)) / WEEK)
 
 
-def tuned(matches: Pairs) -> tuple[Candidate, list[dict[str, Any]]]:
-    """The candidate with the least log-loss over the last training months."""
+def tuned(matches: Pairs) -> list[dict[str, Any]]:
+    """Scores of the candidates over the last training year."""
     past = matches[matches.time < days(START)]
     wins, table = np.ones(len(past)), []
     for candidate in CANDIDATES:
@@ -72,27 +73,19 @@ def tuned(matches: Pairs) -> tuple[Candidate, list[dict[str, Any]]]:
         seconds = time.process_time() - start
         table.append({"model": candidate.name, **walked.scores(), "seconds": seconds})
         print(table[-1], flush=True)
-    best = min(range(len(table)), key=lambda row: table[row]["log_loss"])
-    return CANDIDATES[best], table
+    return table
 
 
-def run(matches: Pairs) -> dict[str, Any]:
-    """Tune both on the training years, foretell, and score."""
-    chosen, candidates = tuned(matches)
-    watch, wall = time.process_time(), time.perf_counter()
-    seen, wins = chosen.seen(matches), np.ones(len(matches))
-    walked = walk_forward(chosen.model, seen, wins, start=START, every=WEEK, callback=_say)
-    ours = {
-        "model": chosen.name,
-        **walked.scores(),
-        "processor seconds": time.process_time() - watch,
-        "seconds": time.perf_counter() - wall,
-        "peak megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "certificate": str(walked.model.certificate_),
-    }
-    order = np.argsort(walked.rows)
-    won = walked.probabilities[order, walked.classes.tolist().index(1.0)]
-    tested, losses = walked.rows[order], -np.log(won)
+def run(matches: Pairs, folder: Path | None = None, processes: int = 1) -> dict[str, Any]:
+    """Tune both on the training years, foretell, and score; a folder keeps what is done."""
+    candidates = remembered(
+        None if folder is None else folder / "tuning.json", lambda: tuned(matches)
+    )
+    best = min(range(len(candidates)), key=lambda row: candidates[row]["log_loss"])
+    chosen = CANDIDATES[best]
+    walk = walked_in_parts(chosen.model, chosen.seen(matches), days(START), folder, processes)
+    tested, losses = walk.pop("rows"), -np.log(walk.pop("won"))
+    ours = {"model": chosen.name, **_scores(losses), **walk}
     validated = (matches.time >= days(TUNING)) & (matches.time < days(START))
     ratings, by_name = [], {"drift": losses}
     for name, periods in (("week", weeks(matches)), ("match", np.arange(len(matches)))):
@@ -126,8 +119,3 @@ def _by_year(times: np.ndarray, losses: dict[str, np.ndarray]) -> list[dict[str,
         | {name: float(values[years == year].mean()) for name, values in losses.items()}
         for year in np.unique(years).tolist()
     ]
-
-
-def _say(period: int, model: PairLogistic) -> None:
-    if period % 20 == 0:
-        print(f"week {period}: {model.certificate_}", flush=True)
