@@ -11,9 +11,11 @@ part                        value                      under a swap
 ``symmetric``               ``x_ab``, as given         stays
 ``antisymmetric``           ``x~_ab``, as given        changes sign
 ``absolute_antisymmetric``  ``|x~_ab|``                stays
+``in_context``              odd columns times ``x_ab``  changes sign
 ==========================  =========================  ====================
 
-All of them obey their law bit for bit: IEEE sums and products commute, and ``x - y == -(y - x)``.
+``in_context`` has the product of each difference and antisymmetric feature with each symmetric one:
+what a difference means may depend on the circumstances.  All of them obey their law bit for bit: IEEE sums and products commute, and ``x - y == -(y - x)``.
 """
 
 from __future__ import annotations
@@ -39,6 +41,12 @@ def _distance(pairs: Pairs) -> Matrix:
     return np.sqrt(np.sum(_combined(pairs, sub) ** 2, axis=1, keepdims=True))
 
 
+def _in_context(pairs: Pairs) -> Matrix:
+    """Each odd column times each symmetric one."""
+    odd = np.hstack([_combined(pairs, sub), pairs.antisymmetric])
+    return np.hstack([odd[:, :0], *(odd * column[:, np.newaxis] for column in pairs.symmetric.T)])
+
+
 EVEN, ODD = Parity.EVEN, Parity.ODD
 #: Parity of each part, the function that computes it, and the name of a column.
 PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
@@ -50,6 +58,7 @@ PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
     "symmetric": (EVEN, lambda pairs: pairs.symmetric, "{0}"),
     "antisymmetric": (ODD, lambda pairs: pairs.antisymmetric, "{0}"),
     "absolute_antisymmetric": (EVEN, lambda pairs: np.abs(pairs.antisymmetric), "|{0}|"),
+    "in_context": (ODD, _in_context, "{0}"),
 }
 
 
@@ -86,9 +95,11 @@ def derived_names(
     antisymmetric: Sequence[str] = (),
 ) -> list[str]:
     """Names of the columns of :func:`derived_features`, from the names of the columns given."""
-    columns = {"symmetric": symmetric, "antisymmetric": antisymmetric}
+    columns: dict[str, Sequence[str]] = {"symmetric": symmetric, "antisymmetric": antisymmetric}
     columns["absolute_antisymmetric"] = antisymmetric
     columns["distance"] = ("",)  # one column, whatever the objects have
+    odd = [*(f"({name}(a) - {name}(b))" for name in objects), *antisymmetric]
+    columns["in_context"] = [f"{one} * {name}" for name in symmetric for one in odd]
     return [
         PARTS[name][2].format(column)
         for name in check_parts(parts)
