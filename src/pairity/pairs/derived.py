@@ -1,21 +1,23 @@
 """Features of a pair made from the features of its two objects, and how they take a swap.
 
-==========================  =========================  ====================
-part                        value                      under a swap
-==========================  =========================  ====================
-``difference``              ``x_a - x_b``              changes sign (odd)
-``absolute_difference``     ``|x_a - x_b|``            stays (even)
-``sum``                     ``x_a + x_b``              stays
-``product``                 ``x_a * x_b``              stays
-``distance``                ``||x_a - x_b||``          stays (Remark 1)
-``symmetric``               ``x_ab``, as given         stays
-``antisymmetric``           ``x~_ab``, as given        changes sign
-``absolute_antisymmetric``  ``|x~_ab|``                stays
+==========================  ==========================  ====================
+part                        value                       under a swap
+==========================  ==========================  ====================
+``difference``              ``x_a - x_b``               changes sign (odd)
+``absolute_difference``     ``|x_a - x_b|``             stays (even)
+``sum``                     ``x_a + x_b``               stays
+``product``                 ``x_a * x_b``               stays
+``distance``                ``||x_a - x_b||``           stays (Remark 1)
+``symmetric``               ``x_ab``, as given          stays
+``antisymmetric``           ``x~_ab``, as given         changes sign
+``absolute_antisymmetric``  ``|x~_ab|``                 stays
 ``in_context``              odd columns times ``x_ab``  changes sign
-==========================  =========================  ====================
+==========================  ==========================  ====================
 
 ``in_context`` has the product of each difference and antisymmetric feature with each symmetric one:
-what a difference means may depend on the circumstances.  All of them obey their law bit for bit: IEEE sums and products commute, and ``x - y == -(y - x)``.
+what a difference means may depend on the circumstances.
+
+All of them obey their law bit for bit: IEEE sums and products commute, and ``x - y == -(y - x)``.
 """
 
 from __future__ import annotations
