@@ -52,13 +52,19 @@ def best_method(results: dict, task: str, measure: str, methods: list[str]) -> s
 
 
 def compare(results: dict, task: str, measure: str) -> Comparison | None:
-    """Ours against the peer of best mean, chosen in hindsight, with the paired standard error."""
+    """Ours against the peer of best mean, chosen in hindsight, on the splits that both have."""
     peers = [name for name in results["methods"] if name not in (OURS, PART)]
     best = best_method(results, task, measure, peers)
-    ours = values_of(results, task, OURS, measure)
-    if best is None or len(ours) < 2:
+    if best is None:
         return None
-    apart = ours - values_of(results, task, best, measure)
+    factor = MEASURES[measure][1]
+    ours, theirs = (
+        {row["split"]: factor * row["averaged"][measure] for row in _of(results, task, method)}
+        for method in (OURS, best)
+    )
+    apart = np.array([ours[split] - theirs[split] for split in ours if split in theirs])
+    if len(apart) < 2:
+        return None
     sign = 1.0 if MEASURES[measure][3] else -1.0
     error = float(apart.std(ddof=1) / np.sqrt(len(apart)))
     return Comparison(best, sign * float(apart.mean()), error)

@@ -151,7 +151,7 @@ def main() -> None:
             rows = [row for row in rows if row not in same] + [json.loads(answer.stdout)]
             RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
             print(name, number, {key: rows[-1][key] for key in ("log_loss", "seconds")}, flush=True)
-    draw(rows)
+    draw([row for row in rows if sum(one["set"] == row["set"] for one in rows) > 1])
 
 
 if __name__ == "__main__":

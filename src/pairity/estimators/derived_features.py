@@ -27,6 +27,7 @@ class DerivedFeatures(PairTransformer):
     ``distance``                ``||x_a - x_b||``      stays; one column
     ``absolute_antisymmetric``  ``|x~_ab|``            stays
     ``difference``              ``x_a - x_b``          changes sign: antisymmetric
+    ``in_context``              odd times symmetric    changes sign
     ==========================  =====================  ====================
 
     The laws hold bit for bit.  Group features that the pairs have stay in front.  Scale the

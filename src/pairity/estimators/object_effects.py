@@ -32,7 +32,7 @@ COLUMNS: dict[Parity, tuple[tuple[str, ...], ...]] = {
         ("absolute_difference", "symmetric", "absolute_antisymmetric"),
         ("symmetric", "absolute_antisymmetric"),
     ),
-    Parity.ODD: (("difference", "antisymmetric"),),
+    Parity.ODD: (("difference", "antisymmetric", "in_context"), ("difference", "antisymmetric")),
 }
 #: Object features beyond which they are left to other models.
 _MOST_COLUMNS = 200
@@ -147,6 +147,8 @@ def _features(pairs: Pairs, parts: tuple[str, ...]) -> Matrix:
         pairs = pairs.with_features(
             np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric
         )
+    if (pairs.n_object_features + pairs.n_antisymmetric) * pairs.n_symmetric > _MOST_COLUMNS:
+        parts = tuple(name for name in parts if name != "in_context")
     return derived_features(pairs, parts)
 
 

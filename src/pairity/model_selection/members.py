@@ -182,7 +182,10 @@ def _best_columns(
     found: list[tuple[list[_Part], _Strength]] = []
     for names in COLUMNS[parity]:
         parts = [part.narrowed(names) for part in whole]
-        if not found or any(part.columns.widths[0] for part in parts):
+        if not found or any(
+            0 < part.columns.widths[0] < last.columns.widths[0]
+            for part, last in zip(parts, found[-1][0], strict=True)
+        ):
             found.append((parts, _best_strength(folds, parts, setting, 0.0, 0.0)))
     parts, best = min(found, key=lambda one: one[1].loss)
     return parts, {(0.0, 0.0): best}

@@ -1,17 +1,21 @@
 """Features of a pair made from the features of its two objects, and how they take a swap.
 
-==========================  =========================  ====================
-part                        value                      under a swap
-==========================  =========================  ====================
-``difference``              ``x_a - x_b``              changes sign (odd)
-``absolute_difference``     ``|x_a - x_b|``            stays (even)
-``sum``                     ``x_a + x_b``              stays
-``product``                 ``x_a * x_b``              stays
-``distance``                ``||x_a - x_b||``          stays (Remark 1)
-``symmetric``               ``x_ab``, as given         stays
-``antisymmetric``           ``x~_ab``, as given        changes sign
-``absolute_antisymmetric``  ``|x~_ab|``                stays
-==========================  =========================  ====================
+==========================  ==========================  ====================
+part                        value                       under a swap
+==========================  ==========================  ====================
+``difference``              ``x_a - x_b``               changes sign (odd)
+``absolute_difference``     ``|x_a - x_b|``             stays (even)
+``sum``                     ``x_a + x_b``               stays
+``product``                 ``x_a * x_b``               stays
+``distance``                ``||x_a - x_b||``           stays (Remark 1)
+``symmetric``               ``x_ab``, as given          stays
+``antisymmetric``           ``x~_ab``, as given         changes sign
+``absolute_antisymmetric``  ``|x~_ab|``                 stays
+``in_context``              odd columns times ``x_ab``  changes sign
+==========================  ==========================  ====================
+
+``in_context`` has the product of each difference and antisymmetric feature with each symmetric one:
+what a difference means may depend on the circumstances.
 
 All of them obey their law bit for bit: IEEE sums and products commute, and ``x - y == -(y - x)``.
 """
@@ -39,6 +43,12 @@ def _distance(pairs: Pairs) -> Matrix:
     return np.sqrt(np.sum(_combined(pairs, sub) ** 2, axis=1, keepdims=True))
 
 
+def _in_context(pairs: Pairs) -> Matrix:
+    """Each odd column times each symmetric one."""
+    odd = np.hstack([_combined(pairs, sub), pairs.antisymmetric])
+    return np.hstack([odd[:, :0], *(odd * column[:, np.newaxis] for column in pairs.symmetric.T)])
+
+
 EVEN, ODD = Parity.EVEN, Parity.ODD
 #: Parity of each part, the function that computes it, and the name of a column.
 PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
@@ -50,6 +60,7 @@ PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
     "symmetric": (EVEN, lambda pairs: pairs.symmetric, "{0}"),
     "antisymmetric": (ODD, lambda pairs: pairs.antisymmetric, "{0}"),
     "absolute_antisymmetric": (EVEN, lambda pairs: np.abs(pairs.antisymmetric), "|{0}|"),
+    "in_context": (ODD, _in_context, "{0}"),
 }
 
 
@@ -86,9 +97,11 @@ def derived_names(
     antisymmetric: Sequence[str] = (),
 ) -> list[str]:
     """Names of the columns of :func:`derived_features`, from the names of the columns given."""
-    columns = {"symmetric": symmetric, "antisymmetric": antisymmetric}
+    columns: dict[str, Sequence[str]] = {"symmetric": symmetric, "antisymmetric": antisymmetric}
     columns["absolute_antisymmetric"] = antisymmetric
     columns["distance"] = ("",)  # one column, whatever the objects have
+    odd = [*(f"({name}(a) - {name}(b))" for name in objects), *antisymmetric]
+    columns["in_context"] = [f"{one} * {name}" for name in symmetric for one in odd]
     return [
         PARTS[name][2].format(column)
         for name in check_parts(parts)

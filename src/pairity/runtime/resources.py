@@ -289,6 +289,8 @@ def run_together(
     task: Callable[[Item], Result], items: Sequence[Item], threads: int
 ) -> list[Result]:
     """Results of long tasks that run beside one another; an interrupt ends those that run, too."""
+    if threads == 1:
+        return [task(item) for item in items]
     abandoned = threading.Event()
 
     def run(item: Item) -> Result:
