@@ -47,6 +47,10 @@ _DIRECT_DISTANCE_COLUMNS = 64
 
 def inner_products(left: Features, right: Features) -> Matrix:
     """``<x_i, z_j>`` for all i and j."""
+    if not sp.issparse(left) and np.may_share_memory(left, right):
+        # of one table NumPy makes use of the symmetry, by sums that other vector units round
+        # otherwise than those of two tables: with rows turned round the last bit would differ
+        right = right.copy()
     product: Any = left @ right.T
     return product.toarray() if sp.issparse(product) else np.asarray(product)
 

@@ -132,8 +132,7 @@ class Pairs:
 
     def at(self, time: Any) -> Pairs:
         """The same pairs at another time, one for all of them or one for each."""
-        if np.ndim(time) == 0:
-            time = np.full(len(self), as_times([time], "time", 1)[0])
+        time = np.full(len(self), as_times([time], "time", 1)[0]) if np.ndim(time) == 0 else time
         return self._with(time=as_times(time, "time", len(self)))
 
     # Sizes, and what scikit-learn looks at when it splits data -------------------------------
@@ -346,15 +345,13 @@ class Pairs:
             What labels do against the direction of an edge: by default stay in an undirected
             graph, change sign in a directed one.
         reciprocal : {"merge", "keep"}
-            What becomes of a->b and b->a together: one pair, their labels being the same
-            statement (or refused), or two observations.
+            What becomes of a->b and b->a: one pair if their labels say the same, or two.
         """
         from pairity.pairs.from_graphs import read_graph
 
-        group = symmetric, antisymmetric
-        parts, labels = read_graph(graph, features, *group, label, symmetry, reciprocal)
-        pairs = cls(**parts)
-        return pairs if label is None else (pairs, labels)
+        names = features, symmetric, antisymmetric
+        parts, labels = read_graph(graph, *names, label, symmetry, reciprocal)
+        return cls(**parts) if label is None else (cls(**parts), labels)
 
     def without_unused_objects(self) -> Pairs:
         """The same pairs over a table of the objects in use, in the order they were in."""
@@ -394,8 +391,7 @@ class Pairs:
         if pairs._in_order:
             return pairs
         distinct = distinct_rows(pairs.objects, pairs.id_codes)
-        compact = pairs._with_objects(distinct.representative, distinct.inverse)
-        return compact._with(_in_order=True)
+        return pairs._with_objects(distinct.representative, distinct.inverse)._with(_in_order=True)
 
     @property
     def has_distinct_features(self) -> bool:
