@@ -41,7 +41,6 @@ def walked_in_parts(
     """Rows that were foretold, chances of their winners, and what it took; matches are in order."""
     last = float(matches.time.max())
     starts = np.arange(start, last + 1.0, _DAYS * _WEEKS).tolist()
-    begun = time.perf_counter()
     part = partial(_part, model, matches, folder)
     if processes > 1:
         context = multiprocessing.get_context("spawn")
@@ -55,7 +54,6 @@ def walked_in_parts(
         "rows": rows[order],
         "won": np.concatenate([one["won"] for one in parts])[order],
         "processor seconds": sum(one["processor seconds"] for one in parts),
-        "seconds": time.perf_counter() - begun,
         "peak megabytes": max(one["peak megabytes"] for one in parts),
         "certificate": max(parts, key=lambda one: one["start"])["certificate"],
     }
