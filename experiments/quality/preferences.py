@@ -138,12 +138,17 @@ def trains(folder: Path) -> Task:
     )
 
 
+def shuffled_ends(n_objects: int) -> np.ndarray:
+    """All pairs of so many objects, each in one order, in an order drawn once, shape (2, n)."""
+    rng = np.random.default_rng(0)
+    ends = np.stack(np.triu_indices(n_objects, 1))
+    return rng.permuted(ends, axis=0)[:, rng.permutation(ends.shape[1])]
+
+
 def diabetes(folder: Path) -> Task:
     """Pairs of patients of scikit-learn's diabetes study: whose disease went further in a year?"""
     patients, progression = load_diabetes(return_X_y=True)
-    rng = np.random.default_rng(0)
-    ends = np.stack(np.triu_indices(len(patients), 1))
-    ends = rng.permuted(ends, axis=0)[:, rng.permutation(ends.shape[1])]
+    ends = shuffled_ends(len(patients))
     ends = ends[:, progression[ends[0]] != progression[ends[1]]][:, :PATIENT_PAIRS]
     return Task(
         name="diabetes",

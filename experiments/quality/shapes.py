@@ -192,9 +192,7 @@ def few_trains(folder: Path) -> Task:
 def few_wines(folder: Path) -> Task:
     """Eighty pairs of wines of scikit-learn: of the same grower?  Pairs of other wines test."""
     table, grower = load_wine(return_X_y=True)
-    rng = np.random.default_rng(0)
-    ends = np.stack(np.triu_indices(len(grower), 1))
-    ends = rng.permuted(ends, axis=0)[:, rng.permutation(ends.shape[1])]
+    ends = preferences.shuffled_ends(len(grower))
     return Task(
         name="few-wines",
         question="are two wines of the same grower, from 80 pairs?",

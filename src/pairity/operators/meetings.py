@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from pairity.pairs.arrays import Places
+from pairity.pairs.arrays import Places, places_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +50,8 @@ class Meetings:
         own = self._with_column(sign)
         total = sp.csr_array((n_rows, len(own)))
         for weight, first, second in parts:
-            numbers = self.numbers(first, second)
-            places = np.searchsorted(own, numbers)
-            rows = np.flatnonzero(np.isin(numbers, own))
+            places = places_of(self.numbers(first, second), own)
+            rows = np.flatnonzero(places >= 0)
             with_itself = self.columns[first[rows]] == self.columns[second[rows]]
             data = np.where(with_itself, weight, np.sqrt(2.0) * weight)
             total = total + sp.csr_array((data, (rows, places[rows])), shape=total.shape)

@@ -15,6 +15,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pairity.losses.loss import PiecewiseLinear, Vector
 from pairity.operators._operator_loops import dot_rows
+from pairity.pairs.arrays import batches
 from pairity.runtime.resources import run_in_ranges
 
 Matrix = NDArray[np.float64]
@@ -56,9 +57,8 @@ class Block:
 def _part(gram: Gram, index: Index) -> Matrix:
     """``gram[index, index]`` in double precision, some rows at a time: no second copy is held."""
     part = np.empty((len(index), len(index)))
-    rows = max(1, _ENTRIES_PER_COPY // max(1, len(index)))
-    for start in range(0, len(index), rows):
-        part[start : start + rows] = gram[np.ix_(index[start : start + rows], index)]
+    for rows in batches(len(index), _ENTRIES_PER_COPY // max(1, len(index))):
+        part[rows] = gram[np.ix_(index[rows], index)]
     return part
 
 
