@@ -90,7 +90,8 @@ def fit(name: str, kernel: Any = None, symmetry: str = "antisymmetric", **option
     """Fit an estimator; classifiers get signs."""
 
     def run(pairs: Pairs, margins: np.ndarray, limit: float) -> object:
-        targets = margins if "Ridge" in name or "SVR" in name else np.sign(margins)
+        regression = any(word in name for word in ("Ridge", "SVR", "Regressor"))
+        targets = margins if regression else np.sign(margins)
         given = dict(options) if kernel is None else {"kernel": kernel, **options}
         if name in ("TransductivePairSVC", "LaplacianPairSVC"):
             targets = np.where(np.arange(len(pairs)) % 4, 0.0, targets)
@@ -131,6 +132,15 @@ RUNS: dict[str, Run] = {
         for where, data in {
             "complete 200": complete(200),
             "20,000 of 1,000": drawn(20_000, 1_000),
+            "5,000 with group features": drawn(5_000, 300, 3),
+            "5,000 of 10,000": once(5_000),
+        }.items()
+    },
+    **{
+        f"{name}, {where}": (data, fit(name))
+        for name in ("PairClassifierCV", "PairRegressorCV")
+        for where, data in {
+            "complete 200": complete(200),
             "5,000 with group features": drawn(5_000, 300, 3),
             "5,000 of 10,000": once(5_000),
         }.items()
