@@ -129,7 +129,7 @@ def test_tables_of_other_libraries(encoding):
 
 
 def test_polars_tables(encoding):
-    pl = pytest.importorskip("polars", reason="polars is not needed by anything else")
+    pl = pytest.importorskip("polars", reason="polars comes with the extra of developers")
     games = pl.DataFrame({"a": ["w1", "w2", "w5"], "b": ["w3", "w4", "w6"]})
     found = make_pairs(encoding, pl.from_pandas(WINES), games)
     assert (found.to_rows() == make_pairs(encoding).to_rows()).all()
