@@ -277,7 +277,7 @@ def test_a_constant_is_met_by_the_intercept_alone():
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_gradients_reach_the_residual_asked_for(seed, intercept, tol):
-    """The residual of the system, bias included, computed from the model."""
+    """The residual of the system, bias included, computed from the model; a tenth is for rounding."""
     pairs = cases.random_pairs(seed, n=60, m=20, widths=(2, 0, 0))
     y = cases.random_targets(seed, 60) + 10.0 * (seed % 2)
     for kernel in (Gaussian(3.0), Tensor(Gaussian(2.0)), MetricLearning(Gaussian(1.0))):
@@ -286,7 +286,7 @@ def test_gradients_reach_the_residual_asked_for(seed, intercept, tol):
         )
         model.fit(pairs, y)
         residual = y - model.predict(pairs) - 5e-4 * scattered(model, 60)
-        assert np.linalg.norm(residual) <= tol * np.linalg.norm(y) * (1.0 + 1e-6)
+        assert np.linalg.norm(residual) <= 0.9 * tol * np.linalg.norm(y) * (1.0 + 1e-6)
         assert model.certificate_.violation == pytest.approx(
             np.linalg.norm(residual) / np.linalg.norm(y), rel=1e-3
         )

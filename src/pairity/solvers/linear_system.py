@@ -43,6 +43,9 @@ _MOST_MODES, _MODES_SHARE, _BUDGET_SHARE = 4096, 1 / 64, 0.2
 _MOST_FEATURES, _FEATURES_PER_ROOT, _TABLE_SHARE, _TABLES = 400, 8.0, 0.25, 1.5
 #: Share of the size of a matrix that every shift can be told apart from.
 _ROUNDING = 1e-14
+#: Share of the tolerance to which a residual is brought: what is left is for rounding, which the
+#: certificate adds to it.
+_SHARE_OF_TOL = 0.9
 #: Iterations, or else a tolerance, from which on rounding may add up: the residual that the
 #: iteration keeps is then computed anew before it is believed.
 _MANY, _FINE = 50, 1e-6
@@ -329,7 +332,7 @@ def solve_by_gradients(
     if problem.has_bias:
         ones = np.ones(len(problem))
         watch.border = system.solve(ones, 0.1 * options.tol, most, watch).solution
-    found = system.solve(targets, options.tol, most, watch)
+    found = system.solve(targets, _SHARE_OF_TOL * options.tol, most, watch)
     if problem.has_bias and not watch.stopped:
         # two inexact solutions together may be less exact than asked for: go on from there
         watch.bias_so_far = watch.bias
