@@ -73,13 +73,16 @@ def test_check_of_both_laws_answers_in_options(tmp_path, monkeypatch):
     table = {"a": first, "b": second, "won": np.where(value > 0, 1, -1)}
     pd.DataFrame(table)[first != second].to_csv("games.csv", index=False)
     players.to_csv("players.csv", index=False)
-    options = "games.csv --first a --second b --label won --objects players.csv".split()
+    options = ["games.csv", "--first", "a", "--second", "b", "--label", "won"]
+    options += ["--objects", "players.csv"]
     said = json.loads(run("check", *options, "--json").stdout)["models of each symmetry"]
     assert said.startswith("mixed")
     assert "Mixed(" not in said
     assert "use that law" in said
     symmetry, kernel = re.search(r"--symmetry (\w+) --kernel '(.+?)'", said).groups()
-    fitted = run("fit", *options, "--symmetry", symmetry, "--kernel", kernel, "--output", "m.pairity")
+    fitted = run(
+        "fit", *options, "--symmetry", symmetry, "--kernel", kernel, "--output", "m.pairity"
+    )
     assert "Mixed(" in fitted.stdout
 
 

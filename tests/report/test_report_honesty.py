@@ -13,8 +13,9 @@ from made import tournament  # noqa: E402
 
 from pairity import PairClassifierCV, PairDrawClassifier, PairLogistic, Pairs, PairSVCCV  # noqa: E402
 from pairity.app.report import Limits, gather, render  # noqa: E402
+from pairity.app.report.pictures import distribution  # noqa: E402
 from pairity.app.report.subject import Subject  # noqa: E402
-from pairity.app.report.unseen import hold_out  # noqa: E402
+from pairity.app.report.unseen import hold_out, with_chances  # noqa: E402
 from pairity.app.report.wording import in_short  # noqa: E402
 from pairity.kernels import Additive, Identity, Linear  # noqa: E402
 from pairity.model_selection.searches import at_the_edge  # noqa: E402
@@ -188,6 +189,17 @@ def test_rows_that_say_the_same_are_one_line_of_influence():
     assert sum(one.share for one in found) < 1.0
 
 
+def test_histograms_count_pairs_once():
+    """A pair of one new object is held out twice, once for either object; it is one pair."""
+    pairs, y, _ = tournament(14)
+    subject = Subject.read(PairLogistic("antisymmetric", kernel="linear").fit(pairs, y), pairs, y)
+    held, chances = with_chances(subject, hold_out(subject, "one_new", SMALL, 0, None, None))
+    n_pairs = len(np.unique(held.rows))
+    assert len(held.rows) > n_pairs
+    counts = distribution(subject, "one_new", held, chances).counts
+    assert sum(map(sum, counts.values())) == pytest.approx(n_pairs)
+
+
 def test_pairs_with_times_are_tested_on_later_ones():
     pairs, y, _ = tournament(14)
     times = np.arange(len(pairs)) // 4
@@ -200,5 +212,6 @@ def test_pairs_with_times_are_tested_on_later_ones():
     ends = [times[held.rows[held.folds == fold]].max() for fold in range(3)]
     assert 0 < starts[0] <= ends[0] < starts[1] <= ends[1] < starts[2]
     assert held.n_train == round(np.mean([np.sum(times < start) for start in starts]))
+    assert data.reliability.setting == data.distribution.setting == "later pairs"
     assert "pairs that came later than all it was trained on" in " ".join(in_short(data))
     assert "all earlier ones as training pairs" in render(data)
