@@ -189,6 +189,17 @@ def test_rows_that_say_the_same_are_one_line_of_influence():
     assert sum(one.share for one in found) < 1.0
 
 
+def test_later_pairs_are_shown_though_others_are_more():
+    pairs, y, _ = tournament(14)
+    times = np.maximum(np.arange(len(pairs)) - 40, 0) // 4
+    dated = Pairs(pairs.objects, pairs.first, pairs.second, ids=pairs.ids, time=times)
+    model = PairLogistic("antisymmetric", kernel="linear").fit(dated, y)
+    data = gather(model, dated, y, limits=SMALL)
+    later, one_new, _ = data.settings
+    assert later.n_pairs < one_new.n_pairs
+    assert data.reliability.setting == data.distribution.setting == "later pairs"
+
+
 def test_histograms_count_pairs_once():
     """A pair of one new object is held out twice, once for either object; it is one pair."""
     pairs, y, _ = tournament(14)
@@ -212,6 +223,5 @@ def test_pairs_with_times_are_tested_on_later_ones():
     ends = [times[held.rows[held.folds == fold]].max() for fold in range(3)]
     assert 0 < starts[0] <= ends[0] < starts[1] <= ends[1] < starts[2]
     assert held.n_train == round(np.mean([np.sum(times < start) for start in starts]))
-    assert data.reliability.setting == data.distribution.setting == "later pairs"
     assert "pairs that came later than all it was trained on" in " ".join(in_short(data))
     assert "all earlier ones as training pairs" in render(data)
