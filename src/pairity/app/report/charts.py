@@ -178,7 +178,7 @@ def matrix_cells(matrix: Matrix, colours: Colours, margin: float) -> list[tuple[
     """Cells by colour and strength: those of equal strength are one path, so that the page is small."""
     # Ends are the rounded beginnings of the next cells: else some rows have a gap between them.
     ends = np.arange(len(matrix.names) + 1) * (400.0 - margin) / len(matrix.names)
-    across, down = (margin + ends).round(2), ends.round(2)
+    across, down = (margin + ends).round(2).tolist(), ends.round(2).tolist()
     wide, high = (list(map(number, np.diff(corners))) for corners in (across, down))
     cells: dict[tuple[str, int], str] = defaultdict(str)
     for (row, column), value in np.ndenumerate(matrix.values):
