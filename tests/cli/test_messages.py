@@ -93,6 +93,15 @@ def test_labels_are_called_as_in_the_table(games):
     assert json.loads(said.stdout)["labels"] == ["lost", "won"]
 
 
+def test_losses_are_positive(games):
+    """Searches keep scores of which more is better; people read losses."""
+    tuned = ["--learner", "logistic", "--kernel", "linear", "--tune", "--output", "m.pairity"]
+    said = json.loads(run("fit", "games.csv", *FIT_GAMES, *tuned, "--json").stdout)
+    scores = said["held-out scores"]
+    assert 0.0 < scores["log loss"] < 0.6931
+    assert 0.5 < scores["accuracy"] <= 1.0
+
+
 def test_an_edge_names_its_member(games):
     """Each member has a C of its own: a note on "the best C" would seem to be about another one."""
     tuned = ["--objects", "players.csv", "--id", "name", "--tune", "--output", "m.pairity"]
