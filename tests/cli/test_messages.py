@@ -1,6 +1,7 @@
 """What the shell says: in the words of the shell, short, and with a hint that helps."""
 
 import json
+import re
 from io import StringIO
 
 import numpy as np
@@ -59,6 +60,54 @@ def test_check_answers_in_options(games):
     assert "use symmetry='antisymmetric'" in report.sentence  # that is for Python
     assert "use --symmetry antisymmetric" in said
     assert "symmetry=" not in said
+
+
+def test_check_of_both_laws_answers_in_options(tmp_path, monkeypatch):
+    """Advice of two parts is a command that works, and names no class of Python."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    players = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"]).assign(id=range(40))
+    first, second = rng.integers(40, size=(2, 600))
+    x, y = players["x"].to_numpy(), players["y"].to_numpy()
+    value = x[first] - x[second] + 0.7 * (y[first] + y[second])
+    table = {"a": first, "b": second, "won": np.where(value > 0, 1, -1)}
+    pd.DataFrame(table)[first != second].to_csv("games.csv", index=False)
+    players.to_csv("players.csv", index=False)
+    options = ["games.csv", "--first", "a", "--second", "b", "--label", "won"]
+    options += ["--objects", "players.csv"]
+    said = json.loads(run("check", *options, "--json").stdout)["models of each symmetry"]
+    assert said.startswith("mixed")
+    assert "Mixed(" not in said
+    assert "use that law" in said
+    symmetry, kernel = re.search(r"--symmetry (\w+) --kernel '(.+?)'", said).groups()
+    fitted = run(
+        "fit", *options, "--symmetry", symmetry, "--kernel", kernel, "--output", "m.pairity"
+    )
+    assert "Mixed(" in fitted.stdout
+
+
+def test_labels_are_called_as_in_the_table(games):
+    frame = pd.read_csv("games.csv")
+    frame.assign(result=frame["result"].map({1: "won", -1: "lost"})).to_csv("t.csv", index=False)
+    said = run("fit", "t.csv", *FIT_GAMES, "--positive", "won", "--output", "m.pairity", "--json")
+    assert json.loads(said.stdout)["labels"] == ["lost", "won"]
+
+
+def test_losses_are_positive(games):
+    """Searches keep scores of which more is better; people read losses."""
+    tuned = ["--learner", "logistic", "--kernel", "linear", "--tune", "--output", "m.pairity"]
+    said = json.loads(run("fit", "games.csv", *FIT_GAMES, *tuned, "--json").stdout)
+    scores = said["held-out scores"]
+    assert 0.0 < scores["log loss"] < 0.6931
+    assert 0.5 < scores["accuracy"] <= 1.0
+
+
+def test_an_edge_names_its_member(games):
+    """Each member has a C of its own: a note on "the best C" would seem to be about another one."""
+    tuned = ["--objects", "players.csv", "--id", "name", "--tune", "--output", "m.pairity"]
+    said = run("fit", "games.csv", *FIT_GAMES, *tuned).stdout
+    (line,) = [line for line in said.splitlines() if "that was tried" in line]
+    assert line.startswith("note on kernels ")
 
 
 @pytest.mark.filterwarnings("default")

@@ -1,5 +1,6 @@
 """Charts: well-formed, escaped, and with things where the numbers say."""
 
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -133,6 +134,21 @@ def test_cells_have_the_colour_and_strength_of_their_value():
         for path in paths
     }
     assert cells == {("one", 0.8): 1, ("two", 0.8): 1, ("one", 0.0): 2, ("one", 0.1): 1}
+
+
+def test_no_gap_between_cells():
+    """Each cell ends where the next one begins, to the last decimal: no line is seen between rows."""
+    n = 59
+    found = matrix(np.full((n, n), 0.9), [f"a name of some length {k}" for k in range(n)])
+    ((_, path),) = charts.matrix_cells(found, charts.Colours(0.5, 0.5), 100.8)
+    cells = re.findall(r"M(\S+) (\S+?)h(\S+?)v(\S+?)h-(\S+?)z", path)
+    assert len(cells) == n * (n - 1)
+    spans = {(x, w) for x, _, w, _, _ in cells}, {(y, h) for _, y, _, h, _ in cells}
+    for ends in spans:
+        sorted_ = sorted((float(start), float(size)) for start, size in ends)
+        assert len(sorted_) == n
+        for (start, size), (following, _) in itertools.pairwise(sorted_):
+            assert round(start + size, 2) == following
 
 
 def test_groups_are_outlined():

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from browser import Browser, executable
 from made import SMALL, matcher, photographs, ranker, tournament
 
+from pairity import PairClassifierCV, PairDrawClassifier, Pairs
 from pairity.app.report import write_report
 
 SHOTS = Path(__file__).resolve().parents[2] / "build" / "report-screenshots"
@@ -36,16 +38,43 @@ def reports(tmp_path_factory):
     pairs, y = photographs()
     even = directory / "symmetric.html"
     write_report(matcher(pairs, y), pairs, y, even, limits=SMALL)
-    return {"antisymmetric": odd, "symmetric": even}
+    dated = directory / "dated.html"
+    write_report(*seasons(), dated, limits=SMALL, dates=True)
+    return {"antisymmetric": odd, "symmetric": even, "dated": dated}
+
+
+def seasons():
+    """An automatic model of games with dates, draws, a home side and names of some length."""
+    pairs, y, margin = tournament(26)
+    home = np.random.default_rng(0).choice([-1.0, 1.0], size=len(pairs))
+    pairs = Pairs(
+        pairs.objects,
+        pairs.first,
+        pairs.second,
+        antisymmetric=home[:, np.newaxis],
+        ids=[f"Liechtenstein {row}" for row in range(26)],
+        time=18_000 + np.arange(len(pairs)),
+    )
+    y = np.where(np.abs(margin) < 0.3, 0, y)
+    model = PairDrawClassifier(PairClassifierCV("antisymmetric", cv=2), cv=2)
+    return model.fit(pairs, y), pairs, y
+
+
+#: Tables, charts and cards of which a part is out of sight until somebody scrolls.
+TOO_WIDE = (
+    "[...document.querySelectorAll('.scroll, .card, .tile, figure')]"
+    ".filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.innerText.slice(0, 60))"
+)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", ["antisymmetric", "symmetric"])
+@pytest.mark.parametrize("name", ["antisymmetric", "symmetric", "dated"])
 def test_a_page_is_quiet_alone_and_fits(browser, reports, name, width, dark):
     browser.open(reports[name], width, dark=dark)
     assert browser.run("document.querySelectorAll('section').length") >= 5
     assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run(TOO_WIDE) == []
     background = browser.run("getComputedStyle(document.body).backgroundColor")
     light = sum(int(part) for part in background[4:-1].split(","))
     assert (light < 200) == dark

@@ -21,9 +21,11 @@ def test_fit_writes_a_page_with_the_names_of_the_tables(tmp_path):
         "fit", tmp_path / "games.csv", "--first", "one", "--second", "two", "--label", "result",
         "--positive", "win", "--antisymmetric-feature", "home", "--symmetry", "antisymmetric",
         "--learner", "logistic", "--output", tmp_path / "model.pairity", "--report", page,
+        "--title", "A season of <ours>",
     ]  # fmt: skip
     result = CliRunner().invoke(main, [str(argument) for argument in arguments])
     assert result.exit_code == 0, result.output
     text = page.read_text(encoding="utf-8")
+    assert "<h1>A season of &lt;ours&gt;</h1>" in text
     for expected in ("player J", "win: ", "home", "which object it is", "neutral ground"):
         assert expected in text, expected

@@ -13,8 +13,9 @@ from made import tournament  # noqa: E402
 
 from pairity import PairClassifierCV, PairDrawClassifier, PairLogistic, Pairs, PairSVCCV  # noqa: E402
 from pairity.app.report import Limits, gather, render  # noqa: E402
+from pairity.app.report.pictures import distribution  # noqa: E402
 from pairity.app.report.subject import Subject  # noqa: E402
-from pairity.app.report.unseen import hold_out  # noqa: E402
+from pairity.app.report.unseen import hold_out, with_chances  # noqa: E402
 from pairity.app.report.wording import in_short  # noqa: E402
 from pairity.kernels import Additive, Identity, Linear  # noqa: E402
 from pairity.model_selection.searches import at_the_edge  # noqa: E402
@@ -186,6 +187,28 @@ def test_rows_that_say_the_same_are_one_line_of_influence():
     assert len(set(told)) == len(told)
     assert {one.times for one in found} == {3}
     assert sum(one.share for one in found) < 1.0
+
+
+def test_later_pairs_are_shown_though_others_are_more():
+    pairs, y, _ = tournament(14)
+    times = np.maximum(np.arange(len(pairs)) - 40, 0) // 4
+    dated = Pairs(pairs.objects, pairs.first, pairs.second, ids=pairs.ids, time=times)
+    model = PairLogistic("antisymmetric", kernel="linear").fit(dated, y)
+    data = gather(model, dated, y, limits=SMALL)
+    later, one_new, _ = data.settings
+    assert later.n_pairs < one_new.n_pairs
+    assert data.reliability.setting == data.distribution.setting == "later pairs"
+
+
+def test_histograms_count_pairs_once():
+    """A pair of one new object is held out twice, once for either object; it is one pair."""
+    pairs, y, _ = tournament(14)
+    subject = Subject.read(PairLogistic("antisymmetric", kernel="linear").fit(pairs, y), pairs, y)
+    held, chances = with_chances(subject, hold_out(subject, "one_new", SMALL, 0, None, None))
+    n_pairs = len(np.unique(held.rows))
+    assert len(held.rows) > n_pairs
+    counts = distribution(subject, "one_new", held, chances).counts
+    assert sum(map(sum, counts.values())) == pytest.approx(n_pairs)
 
 
 def test_pairs_with_times_are_tested_on_later_ones():

@@ -7,7 +7,15 @@ from made import SMALL, ranker, tournament
 
 from pairity.app.report import gather
 from pairity.app.report.report_data import Estimate, Setting
-from pairity.app.report.wording import figure, in_short, judge, percent, plain
+from pairity.app.report.wording import (
+    figure,
+    in_short,
+    judge,
+    percent,
+    period_name,
+    period_score,
+    plain,
+)
 
 
 def setting(accuracy, error, guess=0.5, n_pairs=100, **others):
@@ -30,6 +38,23 @@ def test_numbers_are_rounded_for_people():
     assert figure("log-loss", Estimate(0.3123, 0.0141)) == "0.312 ± 0.014"
     assert figure("AUC", Estimate(float("nan"))) == "–"
     assert figure("mean absolute error", Estimate(1234.5, 67.8)) == "1234 ± 68"
+
+
+def test_scores_of_periods_have_the_units_of_the_headline():
+    scores = {"accuracy": 0.51, "log_loss": 0.94, "brier_score": 0.2, "overconfidence": -0.004}
+    told = {period_name(name): period_score(name, value) for name, value in scores.items()}
+    assert told == {
+        "accuracy": "51.0\u00a0%",
+        "log-loss": "0.940",
+        "Brier score": "0.200",
+        "overconfidence, points": "−0.4",
+    }
+    assert period_name("ranked_probability_score") == "ranked probability score"
+
+
+def test_features_are_names_in_a_sentence(data):
+    drops = tuple(dataclasses.replace(data.features[0], name=name) for name in ("empty", "seconds"))
+    assert "It goes by “empty” and “seconds” first of all." in sentences(data, features=drops)
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,10 @@ def _mixed(comparison: Comparison) -> str:
     if even != 0.0:
         what = f"a model with both an even and an odd part (odd share {comparison.odd_share:.0%})"
         use = f": use symmetry='none' with Mixed(kernel, even={even:.2g}, odd={odd:.2g})"
-    text = f"{what} predicts held-out pairs better than either law alone{use}."
+    text = (
+        f"{what} predicts held-out pairs better than either law alone{use}. Where the question itself"
+        " has a law (are these two the same?), use that law, whatever the order of writing tells."
+    )
     if even == 0.0 or comparison.is_better("antisymmetric + order", "antisymmetric"):
         text += (
             " Who is written first has an advantage of its own: if that is a role (host, white"

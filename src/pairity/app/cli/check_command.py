@@ -175,8 +175,17 @@ def _models_say(settings: Settings, frame: Any, column: Any) -> dict[str, Any]:
         report = pairity.parity_report(recipe.pairs(frame, objects, name), values[kept])
     except ValueError as error:
         return {"models of each symmetry": f"not compared: {error}"}
-    sentence = re.sub(r"symmetry='(\w+)'", r"--symmetry \1", report.sentence)
-    return {"models of each symmetry": f"{report.verdict}: {sentence}"}
+    return {"models of each symmetry": f"{report.verdict}: {_in_options(report.sentence)}"}
+
+
+def _in_options(sentence: str) -> str:
+    """Advice for Python in the words of the shell."""
+    sentence = re.sub(
+        r"symmetry='none' with Mixed\(kernel(.*?)\)",
+        r"--symmetry none --kernel 'mixed(gaussian\1)'",
+        sentence,
+    )
+    return re.sub(r"symmetry='(\w+)'", r"--symmetry \1", sentence)
 
 
 def _ids(column: Any, name: str, table: str, problems: list[str]) -> Any:

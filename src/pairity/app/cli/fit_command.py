@@ -260,6 +260,13 @@ def say_trained(settings: Settings, model: Any, summary: dict[str, Any], start: 
     say(settings, f"trained on {' '.join(map(str, settings.sources[:3]))}", content)
 
 
+def _by_name(settings: Settings, labels: Any) -> dict[str, Any]:
+    """Labels, and what the last one means, by the names that the table has for them."""
+    if labels is None:
+        return {}
+    return {"labels": list(labels.names)} | meaning_of(settings, labels.names)
+
+
 def _summary(settings: Settings, training: Training, model: Any) -> dict[str, Any]:
     """What a model was trained on, kept with it."""
     pairs, labels = training.pairs, training.labels
@@ -270,7 +277,7 @@ def _summary(settings: Settings, training: Training, model: Any) -> dict[str, An
         "objects in pairs": len(np.unique(np.concatenate([pairs.first, pairs.second]))),
         "tables": [path.name for path in settings.inputs()],
         "label counts": labels.counts or None,
-        **(meaning_of(settings, labels.names.names) if labels.names is not None else {}),
+        **_by_name(settings, labels.names),
         "rows left out": labels.n_dropped or None,
         **training.left_out,
         "ids": _about_ids(training.recipe),

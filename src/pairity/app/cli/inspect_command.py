@@ -98,9 +98,12 @@ def _describe_search(model: Any) -> dict[str, Any]:
             name: {"weight": one.weight, "held-out loss": one.loss, "loss without it": one.without}
             for name, one in whole.members_.items()
         }
-        inside = (one.model for one in whole.members_.values() if hasattr(one.model, "cv_results_"))
-        edges = [edge for edge in map(at_the_edge, inside) if edge]
-        note = {"note": edges[0]} if edges else {}
+        edges = {
+            f"note on {name}": at_the_edge(one.model)
+            for name, one in whole.members_.items()
+            if hasattr(one.model, "cv_results_")
+        }
+        note = {name: edge for name, edge in edges.items() if edge}
         return {"members": members, "held-out loss": -float(whole.best_score_), **note}
     search = next((layer for layer in layers(model) if hasattr(layer, "cv_results_")), None)
     if search is None:

@@ -176,17 +176,20 @@ def reliability_bounds(found: Reliability, kind: str) -> tuple[float, float]:
 
 def matrix_cells(matrix: Matrix, colours: Colours, margin: float) -> list[tuple[Any, str]]:
     """Cells by colour and strength: those of equal strength are one path, so that the page is small."""
-    cell = (400.0 - margin) / len(matrix.names)
-    side = number(cell)
+    # Ends are the rounded beginnings of the next cells: else some rows have a gap between them.
+    ends = np.arange(len(matrix.names) + 1) * (400.0 - margin) / len(matrix.names)
+    across, down = (margin + ends).round(2).tolist(), ends.round(2).tolist()
+    wide, high = (list(map(number, np.diff(corners))) for corners in (across, down))
     cells: dict[tuple[str, int], str] = defaultdict(str)
     for (row, column), value in np.ndenumerate(matrix.values):
         if row != column and not math.isnan(value):
-            corner = f"M{number(margin + column * cell)} {number(row * cell)}"
-            cells[colours.level(float(value))] += f"{corner}h{side}v{side}h-{side}z"
+            corner = f"M{number(across[column])} {number(down[row])}"
+            side = f"h{wide[column]}v{high[row]}h-{wide[column]}z"
+            cells[colours.level(float(value))] += corner + side
     return sorted(cells.items())
 
 
-def histogram_shares(counts: dict[str, tuple[int, ...]]) -> dict[str, list[float]]:
+def histogram_shares(counts: dict[str, tuple[float, ...]]) -> dict[str, list[float]]:
     """Heights of bars: shares of the pairs of each label, so that a rare one is to be seen."""
     return {
         name: [count / max(1, sum(values)) for count in values] for name, values in counts.items()

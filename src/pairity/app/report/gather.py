@@ -140,7 +140,10 @@ def gather(
         settings.insert(0, whole)
     if test is not None:
         settings.append(_given(subject, validated, parts[0][1], test, test_name))
-    shown, held, chances = max(parts, key=lambda part: part[0].n_pairs)  # the first of equal ones
+    # Later pairs are what matters where there are some; else most pairs, the first of equal ones.
+    shown, held, chances = max(
+        parts, key=lambda part: (part[1].in_time and part[0].n_pairs > 0, part[0].n_pairs)
+    )
     compared = choose_objects(subject, objects, limits.objects)
     ranking, grouping, matrix, reason = _order(subject, validated, held, compared, limits, seed)
     drops, drops_note = feature_drops(validated, held, names, limits, seed)

@@ -101,7 +101,7 @@ def distribution(subject: Subject, key: str, held: HeldOut, chances: Vector | No
     edges = np.linspace(low, high, _BARS + 1)
     inside = np.clip(values, low, high)
     counts = {
-        name: tuple(np.histogram(inside[chosen], edges)[0].tolist())
+        name: tuple(np.histogram(inside[chosen], edges, weights=held.weights[chosen])[0].tolist())
         for name, chosen in parts.items()
     }
     return Distribution(tuple(edges.tolist()), counts, SETTINGS[key][0], score)

@@ -104,10 +104,10 @@ class Reliability:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Held-out scores by label: counts in bins of equal width."""
+    """Held-out scores by label: pairs in bins of equal width, one held out k times 1/k each time."""
 
     edges: tuple[float, ...]
-    counts: dict[str, tuple[int, ...]]
+    counts: dict[str, tuple[float, ...]]
     setting: str
     score: str  # what the scores are
 

@@ -19,7 +19,11 @@ _QUESTIONS = {
     "whole": "held-out pairs, the whole model",
     "later": "pairs that came later than all it was trained on",
 }
-
+_PERIOD_NAMES = {
+    "log_loss": "log-loss",
+    "brier_score": "Brier score",
+    "overconfidence": "overconfidence, points",
+}
 
 _JUDGED = {
     "clear": "clearly better than that",
@@ -59,6 +63,19 @@ def figure(name: str, estimate: Estimate | None) -> str:
     shown = f"{estimate.value:.{digits}f}"
     if estimate.error is not None:
         shown += f" ± {estimate.error:.{digits}f}"
+    return shown.replace("-", "−")
+
+
+def period_name(score: str) -> str:
+    """What a score of a period is called, with its unit."""
+    return _PERIOD_NAMES.get(score, score.replace("_", " "))
+
+
+def period_score(score: str, value: float) -> str:
+    """A score of a period, all with the same decimals."""
+    if score == "accuracy":
+        return percent(value)
+    shown = f"{100.0 * value:+.1f}" if score == "overconfidence" else f"{value:.3f}"
     return shown.replace("-", "−")
 
 
@@ -115,7 +132,7 @@ def in_short(data: ReportData) -> Iterator[str]:
     yield from _about_calibration(data)
     yield from _about_objects(data)
     if data.features and data.features[0].mean > 0.0:
-        names = [_quoted(drop.name) for drop in data.features[:3] if drop.mean > 0.0]
+        names = [f"“{cut(drop.name, 48)}”" for drop in data.features[:3] if drop.mean > 0.0]
         yield f"It goes by {_listed(names)} first of all."
     yield from _about_members(data)
     yield from _about_laws(data)
@@ -123,7 +140,7 @@ def in_short(data: ReportData) -> Iterator[str]:
 
 def _about_members(data: ReportData) -> Iterator[str]:
     if len(data.members) > 1:
-        shares = [f"{one.name} ({plain(one.weight, 2)})" for one in data.members]
+        shares = [f"{one.name} ({one.weight:.2f})" for one in data.members]
         yield f"It is a weighted sum of {_listed(shares)}; figures of new objects are of kernels alone."
 
 
