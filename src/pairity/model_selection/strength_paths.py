@@ -10,14 +10,22 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from pairity.losses.loss import Logistic
 from pairity.model_selection.folds import Vector
 from pairity.model_selection.splits import Split
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
-from pairity.operators.restricted import Resident, Restricted, beside, in_memory
+from pairity.operators.restricted import Copied, Resident, Restricted, beside, in_memory
 from pairity.runtime.progress import Steps
-from pairity.runtime.resources import Budget, get_thread_count, give_back, run_together
+from pairity.runtime.resources import (
+    Budget,
+    get_thread_count,
+    give_back,
+    megabytes_of,
+    run_together,
+)
 from pairity.solvers.certificate import middle_of
+from pairity.solvers.linear_system import MOST_FEATURES
 from pairity.solvers.plan import Solve, path_of
 from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 
@@ -25,6 +33,8 @@ from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 _FEW_PAIRS = 5000
 #: Share of the memory for it, and megabytes that a fold works with at least.
 _RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
+#: Share of what is left for copies of the parts that folds train on.
+_SHARE_OF_COPIES = 0.5
 #: Share of what is left for the fits of folds: two at a time leave gaps between their arrays.
 _SHARE_OF_FOLDS = 0.75
 
@@ -157,8 +167,13 @@ def held_out_path(
     give_back()
     order = np.argsort(factors, kind="stable")
     ascending = [float(factors[place]) for place in order]
-    workers, options = _side_by_side(operator, options, min(get_thread_count(), len(splits)))
-    folds = [_follow(data, operator, split, ascending, options, solve) for split in splits]
+    most = min(get_thread_count(), len(splits))
+    workers, options, own = _side_by_side(data, operator, splits, options, most)
+    parts: list[Restricted] = [own(operator, train) for train, _ in splits]
+    folds = [
+        _follow(data, part, split, ascending, options, solve)
+        for part, split in zip(parts, splits, strict=True)
+    ]
     path = HeldOutPath(
         [[np.full(len(test), np.nan) for _, test in splits] for _ in factors],
         np.full((len(factors), len(splits)), np.nan),
@@ -176,7 +191,7 @@ def held_out_path(
 
 def _follow(
     data: TrainingSet[Any],
-    operator: KernelOperator,
+    inside: Restricted,
     split: Split,
     factors: Sequence[float],
     options: SolverOptions,
@@ -184,7 +199,7 @@ def _follow(
 ) -> Iterator[tuple[Vector, float]]:
     """The path of one fold: decisions about its held-out rows, and seconds."""
     train, test = split
-    started, inside = time.perf_counter(), Restricted(operator, train)
+    started = time.perf_counter()
     whole = AnyProblem(inside, data.halved_loss.take(train), data.has_bias)
     for problem, solution in path_of(whole, factors, options, solve):
         values, bias = inside.everywhere(solution.theta), 0.0
@@ -195,13 +210,30 @@ def _follow(
 
 
 def _side_by_side(
-    operator: KernelOperator, options: SolverOptions, most: int
-) -> tuple[int, SolverOptions]:
-    """How many folds at a time, and what each of them may use beside what they share."""
+    data: TrainingSet[Any],
+    operator: KernelOperator,
+    splits: Sequence[Split],
+    options: SolverOptions,
+    most: int,
+) -> tuple[int, SolverOptions, type[Restricted]]:
+    """How many folds at a time, what each may use beside what they share, and of which matrix.
+
+    Smooth losses take many products: folds have matrices of their own where there is room.
+    """
     rest = beside(operator, options.budget).megabytes
+    copies = sum(
+        megabytes_of(len(train), len(train) + MOST_FEATURES, itemsize=4) for train, _ in splits
+    )
+    has_own = (
+        isinstance(operator, Resident)
+        and isinstance(data.loss, Logistic)
+        and copies <= _SHARE_OF_COPIES * rest
+    )
+    rest -= copies if has_own else 0.0
     needed = max(_LEAST_FOR_A_FOLD, 2.0 * operator.object_megabytes)
     workers = int(min(most, max(1.0, rest / needed)))
-    return workers, replace(options, memory_limit=_SHARE_OF_FOLDS * rest / workers)
+    limited = replace(options, memory_limit=_SHARE_OF_FOLDS * rest / workers)
+    return workers, limited, Copied if has_own else Restricted
 
 
 def _shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:

@@ -72,6 +72,14 @@ class Resident(_Made):
         """What the matrix takes."""
         return self._matrix.nbytes / 1e6
 
+    def principal_features(
+        self, n_features: int, rows: Rows = slice(None)
+    ) -> NDArray[np.float32] | None:
+        """None where eigenvectors of many objects take longer than rows of the matrix."""
+        if self.left.n_objects > len(self.left):
+            return None
+        return super().principal_features(n_features, rows)
+
     def precise_product(self, rows: Places, vector: Vector) -> NDArray[np.longdouble]:
         """Some entries of the product, in extended precision."""
         return self._operator.precise_product(rows, vector)
@@ -191,3 +199,23 @@ class Restricted(_Made):
     def diagonal(self) -> Vector:
         """The diagonal."""
         return self._operator.diagonal()[self._chosen]
+
+
+class Copied(Restricted):
+    """An operator on some of its pairs with a matrix of their own, in single precision.
+
+    Rough products then take no rows and columns of other pairs; features that precondition systems
+    are kept.
+    """
+
+    has_rough_products = True
+
+    def __init__(self, operator: KernelOperator, chosen: Places) -> None:
+        super().__init__(operator, chosen)
+        self.known_features = {}
+        self._matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
+        operator.block(chosen, chosen, self._matrix)
+
+    def rough_product(self, vector: Vector) -> Vector:
+        """Matrix times vector, in single precision."""
+        return (self._matrix @ vector.astype(np.float32)).astype(np.float64)
