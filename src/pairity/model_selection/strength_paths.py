@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class HeldOutPath:
 
     decisions: list[list[Vector]]  # of each strength and fold, one for each held-out row
     seconds: Vector  # (strengths, folds)
+    starts: dict[int, Vector] = field(default_factory=dict)
+    """Dual variables of all rows by the number of a strength: means over the folds that have them."""
 
     def means(self, score: Score) -> Vector:
         """Mean scores of the strengths; minus infinity where one was not tried."""
@@ -62,7 +64,8 @@ class HeldOutPath:
         seconds = np.full((count, self.seconds.shape[1]), np.nan)
         for place, by_fold, taken in zip(places, self.decisions, self.seconds, strict=False):
             decisions[place], seconds[place] = by_fold, taken
-        return HeldOutPath(decisions, seconds)
+        starts = {places[number]: start for number, start in self.starts.items()}
+        return HeldOutPath(decisions, seconds, starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +153,18 @@ def _mean(scores: Vector) -> float:
     return -np.inf if np.isnan(scores).all() else float(np.nanmean(scores))
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """One fit of a fold: decisions about its held-out rows, dual variables of the others."""
+
+    decisions: Vector
+    theta: Vector
+    seconds: float
+
+
 def held_out_path(
     data: TrainingSet[Any],
+    operator: KernelOperator,
     splits: Sequence[Split],
     factors: Sequence[float],
     options: SolverOptions,
@@ -160,11 +173,11 @@ def held_out_path(
 ) -> HeldOutPath:
     """Fit on the training rows of each fold for all factors on the weights of ``data``.
 
-    Strengths are tried from weak to strong, each fit started from the last one of its fold; folds
-    run beside one another, each on one thread.  The path ends where decisions are enough.
+    ``operator`` is that of :func:`shared_operator`.  Strengths are tried from weak to strong, each
+    fit started from the last one of its fold; folds run beside one another, each on one thread.  The
+    path ends where decisions are enough.
     """
-    operator = _shared_operator(data, options.budget)
-    give_back()
+    give_back()  # what was on the way to the operator
     order = np.argsort(factors, kind="stable")
     ascending = [float(factors[place]) for place in order]
     most = min(get_thread_count(), len(splits))
@@ -180,9 +193,13 @@ def held_out_path(
     )
     with threadpool_limits(1):
         for place in order.tolist():
-            for number, (decisions, seconds) in enumerate(run_together(next, folds, workers)):
-                path.decisions[place][number] = decisions
-                path.seconds[place, number] = seconds
+            total, times = np.zeros(len(data.pairs)), np.zeros(len(data.pairs))
+            for number, found in enumerate(run_together(next, folds, workers)):
+                path.decisions[place][number] = found.decisions
+                path.seconds[place, number] = found.seconds
+                total[splits[number][0]] += found.theta
+                times[splits[number][0]] += 1.0
+            path.starts[place] = total / np.maximum(times, 1.0)
             give_back()
             if is_enough(path.decisions[place]):
                 break
@@ -196,8 +213,8 @@ def _follow(
     factors: Sequence[float],
     options: SolverOptions,
     solve: Solve[Any],
-) -> Iterator[tuple[Vector, float]]:
-    """The path of one fold: decisions about its held-out rows, and seconds."""
+) -> Iterator[_Found]:
+    """The path of one fold."""
     train, test = split
     started = time.perf_counter()
     whole = AnyProblem(inside, data.halved_loss.take(train), data.has_bias)
@@ -205,7 +222,7 @@ def _follow(
         values, bias = inside.everywhere(solution.theta), 0.0
         if data.has_bias:
             bias = middle_of(*problem.loss.bias_interval(solution.theta, values[train]))
-        yield values[test] + bias, time.perf_counter() - started
+        yield _Found(values[test] + bias, solution.theta, time.perf_counter() - started)
         started = time.perf_counter()
 
 
@@ -236,7 +253,7 @@ def _side_by_side(
     return workers, limited, Copied if has_own else Restricted
 
 
-def _shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:
+def shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:
     """The kernel between all pairs, held in memory where that is small.
 
     Validation is rough, so that single precision is enough where double precision is too large.
