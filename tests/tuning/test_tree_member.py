@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
-from pairity import PairClassifierCV, Pairs
+from pairity import PairClassifierCV, Pairs, load, save
 from pairity.model_selection import ObjectKFold
 from pairity.model_selection.folds import read_folds
 from pairity.training.read import read
@@ -39,7 +39,7 @@ def test_trees_of_pairs_with_a_new_object_know_what_is_known_of_the_other():
     assert held_out.share_with_one_new() == 1.0
 
 
-def test_trees_are_the_mean_of_ways_that_are_near_the_best():
+def test_trees_are_the_mean_of_ways_that_are_near_the_best(tmp_path):
     pairs, y = hubs(1)
     model = PairClassifierCV("symmetric", cv=3).fit(pairs, y)
     trees = model.members_["boosted trees"].model
@@ -52,3 +52,6 @@ def test_trees_are_the_mean_of_ways_that_are_near_the_best():
     assert (there == trees.decisions(pairs[:50].swap())).all()
     again = model.refitted(pairs, y).members_["boosted trees"].model
     np.testing.assert_allclose(again.decisions(pairs[:50]), there, atol=1e-12)
+    save(model, tmp_path / "trees.pairity")
+    kept = load(tmp_path / "trees.pairity").members_["boosted trees"].model
+    assert (kept.decisions(pairs[:50]) == there).all()

@@ -118,7 +118,7 @@ def _learnt(folds: TrainingFolds, setting: Setting, estimator: Any, rival: float
     setting.say(
         f"boosted trees: held-out loss {best.loss:.4f}, {len(model.models)} models, {rounds} rounds"
     )
-    held_out = np.mean([one.held_out for one in near], axis=0)  # type: ignore[misc]
+    held_out = np.mean([one.held_out for one in near if one.held_out is not None], axis=0)
     return Learnt(model, held_out, {"rounds": rounds, "ids": [one.model.ids for one in near]})
 
 
