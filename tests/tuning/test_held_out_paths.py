@@ -170,7 +170,8 @@ def test_variants_are_tried_near_the_best_strength_and_dropped_when_worse():
     def follow(kernel, some):
         asked.append((kernel, tuple(some)))
         decisions = [[np.array([scores[kernel][factor]])] for factor in some]
-        return HeldOutPath(decisions, np.zeros((len(some), 1)))
+        starts = {place: np.array([factor]) for place, factor in enumerate(some)}
+        return HeldOutPath(decisions, np.zeros((len(some), 1)), starts)
 
     def score(by_fold):
         return np.concatenate(by_fold)
@@ -179,11 +180,14 @@ def test_variants_are_tried_near_the_best_strength_and_dropped_when_worse():
     found = paths_of([base, better], factors, follow, score)
     assert found[1].means(score).tolist() == [5.0, 0.0, 4.0]
     assert asked == [("base", tuple(factors)), ("better", (1.0,)), ("better", (0.1, 1.0, 10.0))]
+    assert [found[1].starts[place].item() for place in range(3)] == factors
     asked.clear()
     found = paths_of([base, Candidate("worse", 0), better], factors, follow, score)
     assert asked == [("base", tuple(factors)), ("worse", (1.0,))]
     assert found[1].means(score).tolist() == [-np.inf, -np.inf, 2.5]
     assert found[2].means(score).tolist() == [-np.inf] * 3
+    assert found[1].starts == {2: np.array([1.0])}
+    assert found[2].starts == {}
 
 
 def test_a_path_ends_where_folds_agree_that_it_is_worse():

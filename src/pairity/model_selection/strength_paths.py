@@ -64,7 +64,8 @@ class HeldOutPath:
         seconds = np.full((count, self.seconds.shape[1]), np.nan)
         for place, by_fold, taken in zip(places, self.decisions, self.seconds, strict=False):
             decisions[place], seconds[place] = by_fold, taken
-        starts = {places[number]: start for number, start in self.starts.items()}
+        known = self.starts
+        starts = {place: known[at] for at, place in enumerate(places) if at in known}
         return HeldOutPath(decisions, seconds, starts)
 
 
