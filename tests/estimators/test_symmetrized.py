@@ -188,6 +188,18 @@ def test_no_label_describes_itself():
     assert any((one != two).any() for one, two in zip(before, after, strict=True))
 
 
+def test_one_end_is_shown_as_new():
+    pairs, y = cases.random_pairs(3, n=30, m=8), cases.random_labels(3, 30).astype(float)
+    weights = np.ones(30)
+    both = out_of_fold(pairs, y, weights, Parity.EVEN, 0)
+    one = out_of_fold(pairs, y, weights, Parity.EVEN, 0, one_new=True)
+    hidden = [(side == (y.mean(), 0.0)).all(axis=1) for side in one]
+    assert (hidden[0] | hidden[1]).all()
+    assert 5 < hidden[0].sum() < 25
+    for side, plain, is_new in zip(one, both, hidden, strict=True):
+        assert (side[~is_new] == plain[~is_new]).all()
+
+
 def test_ids_are_learnt_through_rates():
     rng = np.random.default_rng(0)
     strength = rng.normal(size=30)

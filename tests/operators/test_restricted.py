@@ -5,8 +5,10 @@ import pytest
 
 import cases
 from pairity.kernels import Gaussian, Tensor
+from pairity.operators.feature_table import FeatureTable
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.restricted import Resident, Restricted
+from pairity.operators.restricted import Copied, Resident, Restricted
+from pairity.runtime.resources import Budget
 
 
 @pytest.fixture(params=["plain", "resident"])
@@ -29,6 +31,24 @@ def test_a_restriction_is_a_part_of_the_matrix(operator):
     np.testing.assert_allclose(part.everywhere(vector), whole[:, chosen] @ vector, atol=1e-13)
     assert part.shape == (4, 4)
     assert len(part.left) == 4
+
+
+def test_a_copy_has_rough_products_and_keeps_its_features(operator):
+    chosen = np.array([2, 3, 7, 11])
+    part, copy = Restricted(operator, chosen), Copied(operator, chosen)
+    vector = np.array([0.5, 0.0, -1.0, 2.0])
+    rough, product = copy.rough_product(vector), part.product(vector)
+    assert copy.has_rough_products
+    assert rough.dtype == np.float64
+    np.testing.assert_allclose(rough, product, rtol=1e-5)
+    assert not np.array_equal(rough, product)  # of single precision
+    np.testing.assert_array_equal(copy.product(vector), product)
+    features = FeatureTable.of(copy, 3, Budget())
+    assert FeatureTable.of(copy, 3, Budget()) is features
+    assert FeatureTable.of(copy, 2, Budget()) is not features
+    np.testing.assert_allclose(
+        features.table, FeatureTable.of(part, 3, Budget()).table, rtol=1e-4, atol=1e-5
+    )
 
 
 def test_a_resident_matrix_fills_the_array_given(operator):

@@ -166,7 +166,8 @@ def test_another_estimator_for_boosting():
     pairs, values = made_up(1, m=22)
     y = labels_of(values["antisymmetric"])
     model = PairClassifierCV("antisymmetric", boosting=LogisticRegression()).fit(pairs, y)
-    assert isinstance(model.members_["boosted trees"].model.estimator_, LogisticRegression)
+    (given,) = model.members_["boosted trees"].model.models
+    assert isinstance(given.estimator_, LogisticRegression)
 
 
 def test_no_time_left_is_said():

@@ -6,8 +6,9 @@ import pytest
 import cases
 from pairity import PairLogistic, PairLogisticCV, PairRidge, PairRidgeCV, PairSVC, PairSVCCV
 from pairity.kernels import Gaussian, Tensor
-from pairity.model_selection import ObjectKFold, PairKFold
+from pairity.model_selection import ObjectKFold, PairKFold, strength_paths
 from pairity.model_selection.strength_paths import Candidate, HeldOutPath, Patience, paths_of
+from pairity.operators.restricted import Copied
 
 #: Labels in these tests are noisy, and some folds say little about others.
 pytestmark = pytest.mark.filterwarnings("ignore::pairity.exceptions.CalibrationWarning")
@@ -67,6 +68,33 @@ def test_a_dense_grid_is_followed_too(symmetry):
     )
     expected = fitted_one_by_one(
         lambda: PairSVC(symmetry, kernel=Gaussian(3.0), C=1.0),
+        pairs,
+        y,
+        splits,
+        "decision_function",
+    )
+    np.testing.assert_allclose(search.held_out_decisions_, expected, atol=0.02)
+
+
+@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
+def test_folds_with_matrices_of_their_own_decide_as_plain_fits(symmetry, monkeypatch):
+    """More pairs than are factored: conjugate gradients in single precision."""
+    made = []
+    monkeypatch.setattr(
+        strength_paths,
+        "Copied",
+        lambda operator, chosen: made.append(len(chosen)) or Copied(operator, chosen),
+    )
+    pairs, value = labelled(5, symmetry, n=1000, m=60)
+    y = np.where(value > 0, 1, -1)
+    splits = list(PairKFold(3, new=(0, 1, 2)).split(pairs, y))
+    kernel = Gaussian(1.5) + Tensor(Gaussian(0.7))
+    search = PairLogisticCV(symmetry, kernel=kernel, Cs=CS, cv=splits, path_tol=1e-3)
+    search.fit(pairs, y)
+    assert made == [len(train) for train, _ in splits]
+    C = search.best_params_["C"]
+    expected = fitted_one_by_one(
+        lambda: PairLogistic(symmetry, kernel=kernel, C=C, tol=1e-5),
         pairs,
         y,
         splits,
@@ -142,7 +170,8 @@ def test_variants_are_tried_near_the_best_strength_and_dropped_when_worse():
     def follow(kernel, some):
         asked.append((kernel, tuple(some)))
         decisions = [[np.array([scores[kernel][factor]])] for factor in some]
-        return HeldOutPath(decisions, np.zeros((len(some), 1)))
+        starts = {place: np.array([factor]) for place, factor in enumerate(some)}
+        return HeldOutPath(decisions, np.zeros((len(some), 1)), starts)
 
     def score(by_fold):
         return np.concatenate(by_fold)
@@ -151,11 +180,14 @@ def test_variants_are_tried_near_the_best_strength_and_dropped_when_worse():
     found = paths_of([base, better], factors, follow, score)
     assert found[1].means(score).tolist() == [5.0, 0.0, 4.0]
     assert asked == [("base", tuple(factors)), ("better", (1.0,)), ("better", (0.1, 1.0, 10.0))]
+    assert [found[1].starts[place].item() for place in range(3)] == factors
     asked.clear()
     found = paths_of([base, Candidate("worse", 0), better], factors, follow, score)
     assert asked == [("base", tuple(factors)), ("worse", (1.0,))]
     assert found[1].means(score).tolist() == [-np.inf, -np.inf, 2.5]
     assert found[2].means(score).tolist() == [-np.inf] * 3
+    assert found[1].starts == {2: np.array([1.0])}
+    assert found[2].starts == {}
 
 
 def test_a_path_ends_where_folds_agree_that_it_is_worse():

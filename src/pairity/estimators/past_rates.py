@@ -6,7 +6,9 @@ how often its pairs were positive (symmetric), drawn towards the mean of all obj
     rate = (sum of targets + PRIOR mean) / (number of pairs + PRIOR),
 
 and the logarithm of one more than that number.  Of training pairs the rates come from the other
-pairs alone, all observations of two objects being in one fold: no label describes itself.
+pairs alone, all observations of two objects being in one fold: no label describes itself.  Where an
+estimator will be asked about a known object and a new one, one end of each training pair, drawn at
+random, is shown as new as well: otherwise it would never see what nothing known looks like.
 """
 
 from __future__ import annotations
@@ -55,13 +57,23 @@ class PastRates:
 
 
 def out_of_fold(
-    pairs: Pairs, targets: Vector, weights: Vector, parity: Parity | None, seed: int
+    pairs: Pairs,
+    targets: Vector,
+    weights: Vector,
+    parity: Parity | None,
+    seed: int,
+    *,
+    one_new: bool = False,
 ) -> tuple[Matrix, Matrix]:
-    """Columns for training pairs, each from pairs of other objects or of these with others."""
+    """Columns for training pairs, each from pairs of other objects or of these with others.
+
+    With ``one_new`` one end of each pair is shown as an object that was never seen.
+    """
     places = KnownObjects.of(pairs).places(pairs)
     keys = unordered_keys(places[pairs.first], places[pairs.second], pairs.n_objects)
     unit = np.unique(keys, return_inverse=True)[1].reshape(-1)
-    fold = np.random.default_rng(seed).integers(_FOLDS, size=int(unit.max()) + 1)[unit]
+    rng = np.random.default_rng(seed)
+    fold = rng.integers(_FOLDS, size=int(unit.max()) + 1)[unit]
     sides = np.zeros((len(pairs), 2)), np.zeros((len(pairs), 2))
     for number in np.unique(fold).tolist():
         held, others = fold == number, fold != number
@@ -70,4 +82,8 @@ def out_of_fold(
         seen = PastRates.of(pairs[others], targets[others], weights[others], parity)
         for side, found in zip(sides, seen.apply(pairs[held]), strict=True):
             side[held] = found
+    if one_new:
+        mean = 0.0 if parity is Parity.ODD else float(np.average(targets, weights=weights))
+        first = rng.random(len(pairs)) < 0.5
+        sides[0][first] = sides[1][~first] = mean, 0.0
     return sides

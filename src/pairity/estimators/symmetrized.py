@@ -43,7 +43,7 @@ from pairity.training.model import label_decisions, score_decisions
 from pairity.training.read import TrainingData, read, read_pairs
 
 _ORDERS = ("both", "random")
-_IDS, _TASKS = ("ignore", "rates"), ("auto", "classification", "regression")
+_IDS, _TASKS = ("ignore", "rates", "one rate"), ("auto", "classification", "regression")
 #: Training rows on which decisions are compared with probabilities, and how close they must be.
 _COMPARED, _CLOSE = 200, 1e-9
 
@@ -92,10 +92,10 @@ class Symmetrized(TakesSparseRows):
         Columns: wide rows; differences and sums (antisymmetric) or sums, absolute differences and
         products (symmetric) with the group features; both; group features (and rates) alone; or a
         function of :class:`~pairity.Pairs` that returns a table with one row a pair.
-    ids : {"ignore", "rates"}
+    ids : {"ignore", "rates", "one rate"}
         "rates" adds what other pairs of the two objects say about them, out of fold for training
-        pairs (:mod:`pairity.estimators.past_rates`).  Objects are recognised by their ids, or by
-        equal features where there are none.
+        pairs (:mod:`pairity.estimators.past_rates`); "one rate" shows one end of each of them as new.
+        Objects are recognised by their ids, or by equal features where there are none.
     task : {"auto", "classification", "regression"}
         "auto" is what the estimator does, and classification of a function.
     positive : object
@@ -228,7 +228,7 @@ class Symmetrized(TakesSparseRows):
         return self._fit_rows(data, weighted=sample_weight is not None)
 
     def _rates_of(self, data: TrainingData) -> PastRates | None:
-        if self.ids != "rates":
+        if self.ids == "ignore":
             return None
         return PastRates.of(data.pairs, data.targets, data.weights, data.parity)
 
@@ -256,8 +256,9 @@ class Symmetrized(TakesSparseRows):
         """Rows of the training pairs, their targets, and the pairs they are rows of."""
         pairs, targets, n = data.pairs, data.targets, len(data)
         sides = None
-        if self.ids == "rates":
-            sides = out_of_fold(pairs, targets, data.weights, data.parity, int(self.random_state))
+        if self.ids != "ignore":
+            given, one_new = (targets, data.weights, data.parity), self.ids == "one rate"
+            sides = out_of_fold(pairs, *given, int(self.random_state), one_new=one_new)
         rows = self._columns(pairs, sides)
         every = np.arange(n)
         if data.parity is None:

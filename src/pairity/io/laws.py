@@ -32,6 +32,7 @@ from pairity.kernels.classes import parity_of
 from pairity.kernels.elementary import spread_sample
 from pairity.kernels.standardized import Scaling
 from pairity.model_selection.automatic_model import AutomaticModel
+from pairity.model_selection.boosted import MeanOfTrees
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
 from pairity.model_selection.held_out import parity_of as law_of
@@ -282,8 +283,14 @@ def _automatic(model: AutomaticModel) -> Holds:
         elif isinstance(member.model, PairModel):
             yield member.model.parity is parity
         else:
-            yield member.model.symmetry == model.symmetry
-            yield member.model.feature_widths_ == model.feature_widths_
+            several = isinstance(member.model, MeanOfTrees)
+            for one in member.model.models if several else (member.model,):
+                yield one.symmetry == model.symmetry
+                yield one.feature_widths_ == model.feature_widths_
+
+
+def _mean_of_trees(mean: MeanOfTrees) -> Holds:
+    yield len(mean.models) > 0 and all(isinstance(one, Symmetrized) for one in mean.models)
 
 
 def _rates(rates: PastRates) -> Holds:
@@ -292,7 +299,7 @@ def _rates(rates: PastRates) -> Holds:
 
 def _symmetrized(model: Symmetrized) -> Holds:
     yield from _read(model)
-    yield model._n_fitted >= 0 and (model.ids == "rates") is (model.rates_ is not None)
+    yield model._n_fitted >= 0 and (model.ids == "ignore") is (model.rates_ is None)
     yield hasattr(model.estimator_, "predict")
 
 
@@ -332,6 +339,7 @@ _LAWS: dict[type[Any], tuple[str, Callable[[Any], Holds]]] = {
     AutomaticModel: ("a fitted {}", _automatic),
     Effects: ("a linear model with effects", _effects),
     StoredTrees: ("boosted trees", _trees),
+    MeanOfTrees: ("a mean of trees", _mean_of_trees),
     PastRates: ("past rates", _rates),
     Symmetrized: ("a fitted {}", _symmetrized),
     DerivedFeatures: ("DerivedFeatures", _derived),

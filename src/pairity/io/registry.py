@@ -37,6 +37,7 @@ _HOMES = {
         " TimeSplit",
         "pairity.model_selection.automatic": "PairClassifierCV PairRegressorCV",
         "pairity.model_selection.automatic_model": "Member",
+        "pairity.model_selection.boosted": "MeanOfTrees",
         "pairity.model_selection.calibrated": "CalibratedPairClassifier PairDrawClassifier",
         "pairity.model_selection.searches": "PairLogisticCV PairRidgeCV PairSVCCV",
         "pairity.model_selection.combination": "Combination",

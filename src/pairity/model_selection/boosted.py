@@ -36,10 +36,32 @@ _ROUNDS_OF_FEW, _STEP_OF_FEW, _FEW = ((8, 13, 20, 32), (50, 80, 125, 200)), 0.2,
 #: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
 #: rounds were best, larger ones where many were.
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
+#: Ways whose held-out loss is above the best one by no more than this share are all fitted, and their
+#: mean is kept; a single one is fitted from several seeds; of more pairs than these the best way once.
+_NEAR, _SEEDS, _MOST_WITH_MEANS = 0.01, 3, 20_000
 #: A series ends where so many times the gain of the last two looks would leave it behind others.
 _HOPE = 3.0
+#: Share of held-out pairs of a known object and a new one from which on trees are shown such pairs.
+_ONE_NEW = 0.5
 #: Object features beyond which columns made of both objects are too many.
 _MOST_COLUMNS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOfTrees:
+    """Boosted models of the same pairs, whose mean log-odds or values count."""
+
+    models: tuple[Symmetrized, ...]
+
+    def decisions(self, pairs: Pairs) -> Vector:
+        """Mean of the models; each obeys the swap law bit for bit, and so does the mean."""
+        found = [model._decide(pairs) for model in self.models]
+        return np.sum(found, axis=0) / len(found)
+
+    def refitted(self, pairs: Pairs, labels: Any, weights: Any = None) -> MeanOfTrees:
+        """The same settings, fitted to other pairs."""
+        models = (clone(model).fit(pairs, labels, weights) for model in self.models)
+        return MeanOfTrees(tuple(models))
 
 
 @dataclass
@@ -76,27 +98,47 @@ def learn_boosted(
 
 def _learnt(folds: TrainingFolds, setting: Setting, estimator: Any, rival: float) -> Learnt:
     pairs = folds.data.pairs
-    ids = ["rates"] if objects_come_back(pairs) else []
+    rates = "one rate" if folds.share_with_one_new() > _ONE_NEW else "rates"
+    ids = [rates] if objects_come_back(pairs) else []
     ids = ["ignore", *ids] if _has_columns(pairs) else ids
-    best: _Tried | None = None
-    for rates in ids:
-        least = rival if best is None else min(rival, best.loss)
-        one = _tried(folds, setting, estimator, _FIRST, rates, least)
-        best = one if best is None or one.loss < best.loss else best
-    assert best is not None
+    tried: list[_Tried] = []
+    for name in ids:
+        least = min([rival, *(one.loss for one in tried)])
+        tried.append(_tried(folds, setting, estimator, _FIRST, name, least))
+    best = min(tried, key=lambda one: one.loss)
     if estimator is None and len(pairs) > _FEW and not best.hopeless and setting.time_left > 0.0:
         size = _LARGER if best.rounds >= _MANY else _SMALLER
-        other = _tried(folds, setting, None, size, best.model.ids, min(rival, best.loss))
-        best = min(best, other, key=lambda one: one.loss)
-    model, data = best.model, folds.data
-    if estimator is None:
-        model = model.set_params(estimator__max_iter=best.rounds)
+        tried.append(_tried(folds, setting, None, size, best.model.ids, min(rival, best.loss)))
+        best = min(tried, key=lambda one: one.loss)
+    near = [best]
+    if estimator is None and len(pairs) <= _MOST_WITH_MEANS:
+        near = [one for one in tried if one.loss <= (1.0 + _NEAR) * best.loss]
+    model = _fitted(folds, near, setting, estimator)
+    rounds = [one.rounds for one in near]
+    setting.say(
+        f"boosted trees: held-out loss {best.loss:.4f}, {len(model.models)} models, {rounds} rounds"
+    )
+    held_out = np.mean([one.held_out for one in near if one.held_out is not None], axis=0)
+    return Learnt(model, held_out, {"rounds": rounds, "ids": [one.model.ids for one in near]})
+
+
+def _fitted(
+    folds: TrainingFolds, near: list[_Tried], setting: Setting, estimator: Any
+) -> MeanOfTrees:
+    """The ways that are near the best one, fitted to all pairs; one alone from several seeds."""
+    data, first = folds.data, int(setting.random_state)
     labels = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
-    weighted = not (data.weights == 1.0).all()
-    model.fit(data.pairs, labels, data.weights if weighted else None)
-    setting.say(f"boosted trees: held-out loss {best.loss:.4f}, {best.rounds} rounds")
-    assert best.held_out is not None
-    return Learnt(model, best.held_out, {"rounds": best.rounds, "ids": model.ids})
+    weights = None if (data.weights == 1.0).all() else data.weights
+    settings: list[tuple[_Tried, dict[str, Any]]] = [(near[0], {})]
+    if estimator is None:
+        many = len(near) == 1 and _FEW < len(data) <= _MOST_WITH_MEANS
+        ways = near * _SEEDS if many else near
+        settings = [
+            (one, {"estimator__max_iter": one.rounds, "estimator__random_state": first + number})
+            for number, one in enumerate(ways)
+        ]
+    models = (clone(one.model).set_params(**given) for one, given in settings)
+    return MeanOfTrees(tuple(model.fit(data.pairs, labels, weights) for model in models))
 
 
 def _tried(

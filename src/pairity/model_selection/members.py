@@ -32,7 +32,6 @@ from pairity.model_selection.splits import ReadySplits, Rows, Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import ends_of
-from pairity.training.model import PairModel
 from pairity.training.read import TrainingData
 
 #: Strengths of the linear member, weights of the effects of objects and of pairs of them.
@@ -74,8 +73,8 @@ class Learnt:
 
 def raw_decisions(model: Any, pairs: Pairs) -> Vector:
     """Decisions or values of a fitted member, before they are calibrated."""
-    if isinstance(model, Effects | PairModel):
-        return model.decisions(pairs)
+    if hasattr(model, "decisions"):  # of a linear model, landmarks, or trees
+        return np.asarray(model.decisions(pairs))
     machine = model.best_estimator_ if isinstance(model, PairSearch) else model
     decide = machine.decision_function if hasattr(machine, "decision_function") else machine.predict
     return np.asarray(decide(pairs), dtype=np.float64)

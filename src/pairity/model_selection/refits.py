@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pairity.estimators.object_effects import Effects
-from pairity.estimators.symmetrized import Symmetrized
+from pairity.model_selection.boosted import MeanOfTrees
 from pairity.model_selection.landmark_machine import fit_landmarks
 from pairity.model_selection.members import Setting, fit_effects
 from pairity.model_selection.search import PairSearch
@@ -23,8 +23,9 @@ def refit(model: Any, chosen: dict[str, Any], data: TrainingData, setting: Setti
         return fit_effects(data, setting, model.columns.parts, model.C, *weights)
     if isinstance(model, PairModel):
         return fit_landmarks(data, setting, model.kernel, chosen["shift"])
+    if isinstance(model, MeanOfTrees):
+        return model.refitted(data.pairs, labels_of(data), *weights_of(data))
     learner: Any = model.best_estimator_ if isinstance(model, PairSearch) else model
-    assert isinstance(model, PairSearch | Symmetrized)
     return clone(learner).fit(data.pairs, labels_of(data), *weights_of(data))
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
 from pairity.kernels.standardized import as_kernel
+from pairity.losses.loss import Logistic
 from pairity.model_selection.combination import (
     Combination,
     choose_combination,
@@ -35,6 +36,7 @@ from pairity.model_selection.strength_paths import (
     Patience,
     held_out_path,
     paths_of,
+    shared_operator,
 )
 from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import Steps, say
@@ -42,7 +44,7 @@ from pairity.runtime.resources import Budget, default_limit, give_back
 from pairity.runtime.validation import check_choice, check_count, check_positive, check_strength
 from pairity.solvers.plan import solve_roughly
 from pairity.training.fit import prepare
-from pairity.training.read import hand_on, read
+from pairity.training.read import TrainingData, hand_on, read
 
 #: Share of a standard error that makes no difference between strengths.
 _ALL_BUT = 0.1
@@ -125,10 +127,20 @@ class PairSearch(TakesSparseRows):
         self.best_estimator_ = self._learner(best["kernel"], strength)
         hand_on(self, self.best_estimator_)
         give_back()
-        self.best_estimator_._fit(data)
+        number, place = divmod(self.best_index_, len(strengths))
+        self._fit_kept(data, factor * folds.signs * paths[number].starts[place])
         self.kernel_ = best["kernel"]
         self._calibrate()
         return self
+
+    def _fit_kept(self, data: TrainingData, near: Vector) -> None:
+        """Fit the choice to all pairs; Newton's method begins from what the folds found."""
+        learner = self.best_estimator_
+        loss = learner._recipe().of(data.targets, data.weights)
+        if isinstance(loss, Logistic):
+            learner.fit_loss(data, loss, start=near)
+        else:
+            learner._fit(data)
 
     def _calibrate(self) -> None:
         """Fit probabilities to the held-out decisions, where these are about labels."""
@@ -222,6 +234,7 @@ class PairSearch(TakesSparseRows):
         n_fits = len(candidates) * len(strengths) * len(folds.splits)
         steps = Steps(f"validation, at most {n_fits} fits", n_fits) if self.verbose else None
         score = partial(self._scorer(folds), self.scoring)
+        known: list[tuple[Any, Any]] = []  # the last kernel and its matrix
 
         def follow(kernel: Any, factors: Sequence[float]) -> HeldOutPath:
             learner = self._learner(kernel, float(strengths[0]))
@@ -239,7 +252,13 @@ class PairSearch(TakesSparseRows):
                 say=None,
             )
             enough = Patience(score, self.patience, steps, deadline)
-            return held_out_path(data, folds.splits, factors, options, solve_roughly, enough)
+            if not known or known[0][0] is not kernel:
+                known.clear()
+                known.append((kernel, shared_operator(data, options.budget)))
+            operator = known[0][1]
+            return held_out_path(
+                data, operator, folds.splits, factors, options, solve_roughly, enough
+            )
 
         factors = [self._factor(float(strength)) for strength in strengths]
         return paths_of(candidates, factors, follow, score)

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from pairity.losses.loss import Logistic
 from pairity.model_selection.folds import Vector
 from pairity.model_selection.splits import Split
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
-from pairity.operators.restricted import Resident, Restricted, beside, in_memory
+from pairity.operators.restricted import Copied, Resident, Restricted, beside, in_memory
 from pairity.runtime.progress import Steps
-from pairity.runtime.resources import Budget, get_thread_count, give_back, run_together
+from pairity.runtime.resources import (
+    Budget,
+    get_thread_count,
+    give_back,
+    megabytes_of,
+    run_together,
+)
 from pairity.solvers.certificate import middle_of
+from pairity.solvers.linear_system import MOST_FEATURES
 from pairity.solvers.plan import Solve, path_of
 from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 
@@ -25,6 +33,8 @@ from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 _FEW_PAIRS = 5000
 #: Share of the memory for it, and megabytes that a fold works with at least.
 _RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
+#: Share of what is left for copies of the parts that folds train on.
+_SHARE_OF_COPIES = 0.5
 #: Share of what is left for the fits of folds: two at a time leave gaps between their arrays.
 _SHARE_OF_FOLDS = 0.75
 
@@ -41,6 +51,8 @@ class HeldOutPath:
 
     decisions: list[list[Vector]]  # of each strength and fold, one for each held-out row
     seconds: Vector  # (strengths, folds)
+    starts: dict[int, Vector] = field(default_factory=dict)
+    """Dual variables of all rows by the number of a strength: means over the folds that have them."""
 
     def means(self, score: Score) -> Vector:
         """Mean scores of the strengths; minus infinity where one was not tried."""
@@ -52,7 +64,9 @@ class HeldOutPath:
         seconds = np.full((count, self.seconds.shape[1]), np.nan)
         for place, by_fold, taken in zip(places, self.decisions, self.seconds, strict=False):
             decisions[place], seconds[place] = by_fold, taken
-        return HeldOutPath(decisions, seconds)
+        known = self.starts
+        starts = {place: known[at] for at, place in enumerate(places) if at in known}
+        return HeldOutPath(decisions, seconds, starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +154,18 @@ def _mean(scores: Vector) -> float:
     return -np.inf if np.isnan(scores).all() else float(np.nanmean(scores))
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """One fit of a fold: decisions about its held-out rows, dual variables of the others."""
+
+    decisions: Vector
+    theta: Vector
+    seconds: float
+
+
 def held_out_path(
     data: TrainingSet[Any],
+    operator: KernelOperator,
     splits: Sequence[Split],
     factors: Sequence[float],
     options: SolverOptions,
@@ -150,24 +174,33 @@ def held_out_path(
 ) -> HeldOutPath:
     """Fit on the training rows of each fold for all factors on the weights of ``data``.
 
-    Strengths are tried from weak to strong, each fit started from the last one of its fold; folds
-    run beside one another, each on one thread.  The path ends where decisions are enough.
+    ``operator`` is that of :func:`shared_operator`.  Strengths are tried from weak to strong, each
+    fit started from the last one of its fold; folds run beside one another, each on one thread.  The
+    path ends where decisions are enough.
     """
-    operator = _shared_operator(data, options.budget)
-    give_back()
+    give_back()  # what was on the way to the operator
     order = np.argsort(factors, kind="stable")
     ascending = [float(factors[place]) for place in order]
-    workers, options = _side_by_side(operator, options, min(get_thread_count(), len(splits)))
-    folds = [_follow(data, operator, split, ascending, options, solve) for split in splits]
+    most = min(get_thread_count(), len(splits))
+    workers, options, own = _side_by_side(data, operator, splits, options, most)
+    parts: list[Restricted] = [own(operator, train) for train, _ in splits]
+    folds = [
+        _follow(data, part, split, ascending, options, solve)
+        for part, split in zip(parts, splits, strict=True)
+    ]
     path = HeldOutPath(
         [[np.full(len(test), np.nan) for _, test in splits] for _ in factors],
         np.full((len(factors), len(splits)), np.nan),
     )
     with threadpool_limits(1):
         for place in order.tolist():
-            for number, (decisions, seconds) in enumerate(run_together(next, folds, workers)):
-                path.decisions[place][number] = decisions
-                path.seconds[place, number] = seconds
+            total, times = np.zeros(len(data.pairs)), np.zeros(len(data.pairs))
+            for number, found in enumerate(run_together(next, folds, workers)):
+                path.decisions[place][number] = found.decisions
+                path.seconds[place, number] = found.seconds
+                total[splits[number][0]] += found.theta
+                times[splits[number][0]] += 1.0
+            path.starts[place] = total / np.maximum(times, 1.0)
             give_back()
             if is_enough(path.decisions[place]):
                 break
@@ -176,35 +209,52 @@ def held_out_path(
 
 def _follow(
     data: TrainingSet[Any],
-    operator: KernelOperator,
+    inside: Restricted,
     split: Split,
     factors: Sequence[float],
     options: SolverOptions,
     solve: Solve[Any],
-) -> Iterator[tuple[Vector, float]]:
-    """The path of one fold: decisions about its held-out rows, and seconds."""
+) -> Iterator[_Found]:
+    """The path of one fold."""
     train, test = split
-    started, inside = time.perf_counter(), Restricted(operator, train)
+    started = time.perf_counter()
     whole = AnyProblem(inside, data.halved_loss.take(train), data.has_bias)
     for problem, solution in path_of(whole, factors, options, solve):
         values, bias = inside.everywhere(solution.theta), 0.0
         if data.has_bias:
             bias = middle_of(*problem.loss.bias_interval(solution.theta, values[train]))
-        yield values[test] + bias, time.perf_counter() - started
+        yield _Found(values[test] + bias, solution.theta, time.perf_counter() - started)
         started = time.perf_counter()
 
 
 def _side_by_side(
-    operator: KernelOperator, options: SolverOptions, most: int
-) -> tuple[int, SolverOptions]:
-    """How many folds at a time, and what each of them may use beside what they share."""
+    data: TrainingSet[Any],
+    operator: KernelOperator,
+    splits: Sequence[Split],
+    options: SolverOptions,
+    most: int,
+) -> tuple[int, SolverOptions, type[Restricted]]:
+    """How many folds at a time, what each may use beside what they share, and of which matrix.
+
+    Smooth losses take many products: folds have matrices of their own where there is room.
+    """
     rest = beside(operator, options.budget).megabytes
+    copies = sum(
+        megabytes_of(len(train), len(train) + MOST_FEATURES, itemsize=4) for train, _ in splits
+    )
+    has_own = (
+        isinstance(operator, Resident)
+        and isinstance(data.loss, Logistic)
+        and copies <= _SHARE_OF_COPIES * rest
+    )
+    rest -= copies if has_own else 0.0
     needed = max(_LEAST_FOR_A_FOLD, 2.0 * operator.object_megabytes)
     workers = int(min(most, max(1.0, rest / needed)))
-    return workers, replace(options, memory_limit=_SHARE_OF_FOLDS * rest / workers)
+    limited = replace(options, memory_limit=_SHARE_OF_FOLDS * rest / workers)
+    return workers, limited, Copied if has_own else Restricted
 
 
-def _shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:
+def shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:
     """The kernel between all pairs, held in memory where that is small.
 
     Validation is rough, so that single precision is enough where double precision is too large.

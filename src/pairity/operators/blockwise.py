@@ -28,6 +28,9 @@ _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1
 _FEWEST, _MOST = 64, 1024
 #: Pairs up to which object Gram matrices cost nothing, and up to which that of the pairs is held.
 _FEW, FEW_PAIRS = 100, 2500
+#: Pairs up to which a matrix that is evaluated anew for every product is held, and its share of the
+#: memory.
+MOST_RESIDENT, _RESIDENT_SHARE = 12_000, 0.5
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
 
@@ -80,6 +83,8 @@ def operator_within(
         terms = terms_of(kernel, left, left if right is None else right)
         if terms is not None:
             return Tiles(kernel, left, terms, right)
+        if right is None and _objects_are_rare(left, None) and is_held(len(left), budget):
+            return Blockwise(kernel, left, budget)
     if fits:
         return operator
     n = max(len(left), 0 if right is None else len(right))
@@ -107,6 +112,11 @@ def _objects_are_rare(left: Pairs, right: Pairs | None) -> bool:
     """Whether there are more entries between objects than between pairs."""
     sides = (left, left if right is None else right)
     return all(_FEW < len(side) < side.n_objects for side in sides)
+
+
+def is_held(n_pairs: int, budget: Budget) -> bool:
+    """Whether the matrix of so many pairs is held rather than evaluated anew for every product."""
+    return n_pairs <= MOST_RESIDENT and budget.share(_RESIDENT_SHARE).holds(n_pairs, n_pairs)
 
 
 class Blockwise(KernelOperator):

@@ -50,6 +50,17 @@ class FeatureTable:
         diagonal: Vector | None = None,
     ) -> FeatureTable:
         """At most so many features of an operator's kernel, whose diagonal may be known already."""
+        known = operator.known_features
+        if known is None:
+            return cls._made(operator, n_features, budget, diagonal)
+        if n_features not in known:
+            known[n_features] = cls._made(operator, n_features, budget, diagonal)
+        return known[n_features]
+
+    @classmethod
+    def _made(
+        cls, operator: KernelOperator, n_features: int, budget: Budget, diagonal: Vector | None
+    ) -> FeatureTable:
         table = operator.principal_features(n_features)
         if table is None:
             from pairity.operators.modes import leading_modes  # few kernels need them

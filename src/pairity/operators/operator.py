@@ -41,6 +41,8 @@ class KernelOperator:
     has_rough_products = False
     #: Whether it goes along chains of moments, so that systems are solved by their states.
     has_chains = False
+    #: Tables of features by their width, where they are kept from one solve to the next.
+    known_features: dict[int, Any] | None = None
 
     def __init__(self, kernel: Kernel, left: Pairs, right: Pairs | None = None) -> None:
         self.kernel, self.left = kernel, left
@@ -95,7 +97,7 @@ class KernelOperator:
             corner = out[start:stop, start:stop]
             corner[...] = (corner + corner.T) * out.dtype.type(0.5)
 
-        run_in_ranges(fill, len(index), _ROWS_OF_A_SQUARE)
+        run_in_ranges(fill, len(index), _rows_of_a_square(len(index)))
 
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector, shape (n_left,)."""
@@ -114,21 +116,18 @@ class KernelOperator:
         return np.asarray(self.kernel.formula(PairedAtoms(self.left, self.right)))
 
 
-#: Rows of a triangle that are evaluated at a time.
-_ROWS_OF_A_SQUARE = 256
-#: Entries that are rounded at a time.
-_ENTRIES_AT_A_TIME = 500_000
+#: Rows of a triangle that are evaluated at a time, at least and at most, and entries of these rows.
+_LEAST_ROWS, _MOST_ROWS, _ENTRIES_AT_A_TIME = 32, 256, 500_000
+
+
+def _rows_of_a_square(side: int) -> int:
+    return int(np.clip(_ENTRIES_AT_A_TIME // max(1, side), _LEAST_ROWS, _MOST_ROWS))
 
 
 def whole_matrix(operator: KernelOperator, dtype: type[np.floating] = np.float64) -> NDArray[Any]:
-    """All entries in memory of their own, rounded alike on both sides of the diagonal."""
+    """All entries in memory of their own, the same on both sides of the diagonal."""
     matrix = np.empty(operator.shape, dtype)
-    if dtype is np.float64:
-        operator.block(slice(None), slice(None), matrix)
-    else:
-        for part in batches(len(matrix), _ENTRIES_AT_A_TIME // max(1, operator.shape[1])):
-            matrix[part] = operator.rows(np.arange(part.start, part.stop))
-    make_symmetric(matrix)
+    operator.square(np.arange(len(matrix)), matrix)
     return matrix
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsymv, ssymv
 
-from pairity.operators.blockwise import FEW_PAIRS, Blockwise
+from pairity.operators.blockwise import FEW_PAIRS, MOST_RESIDENT, Blockwise, is_held
 from pairity.operators.operator import KernelOperator, Rows, whole_matrix
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
@@ -18,9 +19,8 @@ from pairity.runtime.resources import Budget
 if TYPE_CHECKING:
     from pairity.operators.explicit_rows import ExplicitFeatures
 
-#: Pairs up to which a costly matrix is held as a whole, and its share of the memory allowed; that
-#: of a matrix that is evaluated anew for every product otherwise.
-_MOST_RESIDENT, _RESIDENT_SHARE, _BLOCKWISE_SHARE = 12_000, 0.125, 0.5
+#: Share of the memory allowed for a costly matrix that is held as a whole.
+_RESIDENT_SHARE = 0.125
 #: Rows that are copied at a time, and of those in single precision that are turned into doubles.
 _ROWS_AT_A_TIME, _ROWS_TO_WIDEN = 512, 64
 
@@ -72,6 +72,14 @@ class Resident(_Made):
         """What the matrix takes."""
         return self._matrix.nbytes / 1e6
 
+    def principal_features(
+        self, n_features: int, rows: Rows = slice(None)
+    ) -> NDArray[np.float32] | None:
+        """None where eigenvectors of many objects take longer than rows of the matrix."""
+        if self.left.n_objects > len(self.left):
+            return None
+        return super().principal_features(n_features, rows)
+
     def precise_product(self, rows: Places, vector: Vector) -> NDArray[np.longdouble]:
         """Some entries of the product, in extended precision."""
         return self._operator.precise_product(rows, vector)
@@ -100,7 +108,7 @@ class Resident(_Made):
                 total += vector[used[part]] @ self.rows(used[part])
             return total
         if self._matrix.dtype == np.float64:
-            return self._matrix @ vector
+            return np.asarray(dsymv(1.0, self._matrix.T, vector, lower=1))
         parts = batches(len(self._matrix), _ROWS_TO_WIDEN)
         products = (self._matrix[part].astype(np.float64) @ vector for part in parts)
         return np.concatenate([np.zeros(0), *products])
@@ -113,22 +121,25 @@ class Resident(_Made):
 def in_memory(operator: KernelOperator, budget: Budget) -> KernelOperator:
     """The operator, or its matrix where products are costly and the matrix is small."""
     n = operator.shape[0]
-    share = _BLOCKWISE_SHARE if isinstance(operator, Blockwise) else _RESIDENT_SHARE
-    small = n <= _MOST_RESIDENT and budget.share(share).holds(n, n)
+    small = n <= MOST_RESIDENT and budget.share(_RESIDENT_SHARE).holds(n, n)
+    small = small or (isinstance(operator, Blockwise) and is_held(n, budget))
     if small and operator.is_costly and not isinstance(operator, Resident | Restricted):
         return Resident(operator)
     return operator
 
 
-def held_if_few(operator: KernelOperator, budget: Budget) -> KernelOperator:
+def held_if_few(operator: KernelOperator, budget: Budget, *, smooth: bool) -> KernelOperator:
     """The operator with its matrix in memory, where that is small and features will not do.
 
     A solver asks for all of it in any case, and the products of a certificate then cost nothing.
+    Those for a ``smooth`` loss multiply by a costly matrix many times, of more pairs too.
     """
     n, features = operator.shape[0], operator.features
-    small = n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n)
-    by_features = features is not None and features.are_fewer_than_pairs
-    return Resident(operator) if small and not by_features else operator
+    if features is not None and features.are_fewer_than_pairs:
+        return operator
+    if n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n):
+        return Resident(operator)
+    return in_memory(operator, budget) if smooth else operator
 
 
 def beside(operator: KernelOperator, budget: Budget) -> Budget:
@@ -191,3 +202,23 @@ class Restricted(_Made):
     def diagonal(self) -> Vector:
         """The diagonal."""
         return self._operator.diagonal()[self._chosen]
+
+
+class Copied(Restricted):
+    """An operator on some of its pairs with a matrix of their own, in single precision.
+
+    Rough products then take no rows and columns of other pairs; features that precondition systems
+    are kept.
+    """
+
+    has_rough_products = True
+
+    def __init__(self, operator: KernelOperator, chosen: Places) -> None:
+        super().__init__(operator, chosen)
+        self.known_features = {}
+        self._matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
+        operator.block(chosen, chosen, self._matrix)
+
+    def rough_product(self, vector: Vector) -> Vector:
+        """Matrix times vector, in single precision."""
+        return ssymv(1.0, self._matrix.T, vector.astype(np.float32), lower=1).astype(np.float64)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _MOST_MODES, _MODES_SHARE, _BUDGET_SHARE = 4096, 1 / 64, 0.2
 #: Features of a table: at most, those for the root of the number of objects, of which products
 #: take as long as some with the table; their share of the memory, and the tables in it.
-_MOST_FEATURES, _FEATURES_PER_ROOT, _TABLE_SHARE, _TABLES = 400, 8.0, 0.25, 1.5
+MOST_FEATURES, _FEATURES_PER_ROOT, _TABLE_SHARE, _TABLES = 400, 8.0, 0.25, 1.5
 #: Share of the size of a matrix that every shift can be told apart from.
 _ROUNDING = 1e-14
 #: Share of the tolerance to which a residual is brought: what is left is for rounding, which the
@@ -89,7 +89,7 @@ class ShiftedSystems:
     def features(self) -> FeatureTable:
         """Few features of the kernel as a table over the pairs."""
         n, share = len(self.operator.left), self.budget.share(_TABLE_SHARE)
-        wanted = min(_MOST_FEATURES, int(_FEATURES_PER_ROOT * self.operator.left.n_objects**0.5))
+        wanted = min(MOST_FEATURES, int(_FEATURES_PER_ROOT * self.operator.left.n_objects**0.5))
         fitting = share.columns(n, copies=_TABLES, itemsize=4)
         return FeatureTable.of(self.operator, int(max(1, min(wanted, n, fitting))), share)
 

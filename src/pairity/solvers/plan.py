@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MOST_DENSE_PAIRS, _MOST_DENSE_COSTLY = 5000, 10_000
 #: Pairs up to which Newton's method factors it: few, since its first steps may be rough, but for
 #: tolerances next to rounding, and where C times a typical kernel value is so large that conjugate
-#: gradients take long.
-_FEW_TO_FACTOR, _STRONG_FOR_GRADIENTS = 600, 2000.0
+#: gradients take long; of rough fits, which begin near their ends, a larger one.
+_FEW_TO_FACTOR, _STRONG_FOR_GRADIENTS, _STRONG_IF_ROUGH = 600, 2000.0, 1e5
 #: Square matrices that are held to solve once, and to decompose for many shifts.
 _DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
 #: Share of all pairs of objects above which the grid is worth its size.
@@ -230,7 +230,7 @@ def _is_factored(problem: AnyProblem[Any], options: SolverOptions) -> bool:
     if len(problem) <= _FEW_TO_FACTOR or options.tol < DRIFT:
         return True
     strength = float(np.median(problem.loss.weights) * problem.operator.diagonal().mean())
-    return strength > _STRONG_FOR_GRADIENTS
+    return strength > (_STRONG_IF_ROUGH if options.rough else _STRONG_FOR_GRADIENTS)
 
 
 def _solve_for_parameters(

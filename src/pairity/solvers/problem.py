@@ -27,7 +27,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from pairity.kernels.algebra import Kernel
-from pairity.losses.loss import Loss, PiecewiseLinear, Vector
+from pairity.losses.loss import Logistic, Loss, PiecewiseLinear, Vector
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
 from pairity.operators.restricted import held_if_few
@@ -180,7 +180,8 @@ class TrainingSet(Generic[SomeLoss]):
     def halved(self) -> AnyProblem[SomeLoss]:
         """(20) or (22) on J; without a parity the ordinary machine on the rows as given."""
         operator = operator_within(self.projected, self.pairs, self.budget)
-        return AnyProblem(held_if_few(operator, self.budget), self.halved_loss, self.has_bias)
+        held = held_if_few(operator, self.budget, smooth=isinstance(self.loss, Logistic))
+        return AnyProblem(held, self.halved_loss, self.has_bias)
 
     def full(self) -> AnyProblem[SomeLoss]:
         """(13) or (42) on I: the rows followed by their mirror images."""
