@@ -190,6 +190,23 @@ def test_variants_are_tried_near_the_best_strength_and_dropped_when_worse():
     assert found[2].starts == {}
 
 
+@pytest.mark.parametrize("search", [PairSVCCV, PairLogisticCV])
+def test_dual_variables_are_kept_where_a_fit_begins_from_them(search, monkeypatch):
+    """Those of all kernels, strengths and pairs would be much of a small memory."""
+    found = []
+
+    def seen(*arguments):
+        found.append(strength_paths.held_out_path(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr("pairity.model_selection.search.held_out_path", seen)
+    pairs, value = labelled(1, "antisymmetric")
+    search("antisymmetric", kernel=Gaussian(1.5), Cs=CS, cv=3).fit(pairs, np.sign(value))
+    for path in found:
+        n_kept = sum(start.nbytes for start in path.starts.values())
+        assert n_kept == (4 * len(pairs) * len(CS) if search is PairLogisticCV else 0)
+
+
 def test_a_path_ends_where_folds_agree_that_it_is_worse():
     patience = Patience(np.concatenate, 1, None)
     folds = [np.array([1.0]), np.array([5.0])]

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
 from pairity.exceptions import CalibrationWarning, levels_to_the_caller
 from pairity.kernels.standardized import as_kernel
-from pairity.losses.loss import Logistic
 from pairity.model_selection.combination import (
     Combination,
     choose_combination,
@@ -128,19 +127,19 @@ class PairSearch(TakesSparseRows):
         hand_on(self, self.best_estimator_)
         give_back()
         number, place = divmod(self.best_index_, len(strengths))
-        self._fit_kept(data, factor * folds.signs * paths[number].starts[place])
+        near = paths[number].starts.get(place)
+        self._fit_kept(data, None if near is None else factor * folds.signs * near)
         self.kernel_ = best["kernel"]
         self._calibrate()
         return self
 
-    def _fit_kept(self, data: TrainingData, near: Vector) -> None:
+    def _fit_kept(self, data: TrainingData, near: Vector | None) -> None:
         """Fit the choice to all pairs; Newton's method begins from what the folds found."""
         learner = self.best_estimator_
-        loss = learner._recipe().of(data.targets, data.weights)
-        if isinstance(loss, Logistic):
-            learner.fit_loss(data, loss, start=near)
-        else:
+        if near is None:
             learner._fit(data)
+        else:
+            learner.fit_loss(data, learner._recipe().of(data.targets, data.weights), start=near)
 
     def _calibrate(self) -> None:
         """Fit probabilities to the held-out decisions, where these are about labels."""

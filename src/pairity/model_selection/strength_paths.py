@@ -52,7 +52,10 @@ class HeldOutPath:
     decisions: list[list[Vector]]  # of each strength and fold, one for each held-out row
     seconds: Vector  # (strengths, folds)
     starts: dict[int, Vector] = field(default_factory=dict)
-    """Dual variables of all rows by the number of a strength: means over the folds that have them."""
+    """Dual variables of all rows by the number of a strength: means over the folds that have them.
+
+    Of smooth losses alone, whose fits gain from a start.
+    """
 
     def means(self, score: Score) -> Vector:
         """Mean scores of the strengths; minus infinity where one was not tried."""
@@ -194,13 +197,14 @@ def held_out_path(
     )
     with threadpool_limits(1):
         for place in order.tolist():
-            total, times = np.zeros(len(data.pairs)), np.zeros(len(data.pairs))
+            total, times = np.zeros((2, len(data.pairs)))
             for number, found in enumerate(run_together(next, folds, workers)):
                 path.decisions[place][number] = found.decisions
                 path.seconds[place, number] = found.seconds
                 total[splits[number][0]] += found.theta
                 times[splits[number][0]] += 1.0
-            path.starts[place] = total / np.maximum(times, 1.0)
+            if isinstance(data.loss, Logistic):
+                path.starts[place] = (total / np.maximum(times, 1.0)).astype(np.float32)
             give_back()
             if is_enough(path.decisions[place]):
                 break
