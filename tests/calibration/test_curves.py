@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from pairity.model_selection.curves import fit_isotonic, fit_sigmoid, smoothed_targets
+from pairity.model_selection.curves import fit_isotonic, fit_sigmoid, minimise, smoothed_targets
 from pairity.pairs.parity import Parity
 
 EVEN, ODD = Parity.EVEN, Parity.ODD
@@ -218,3 +218,20 @@ def test_decisions_that_are_wrong_get_no_negative_slope(fit, parity):
     curve = fit(decisions, targets, np.ones(20), parity)
     assert curve.is_flat
     np.testing.assert_allclose(curve.log_odds(decisions), 0.0, atol=1e-12)
+
+
+def test_labels_that_decisions_separate_take_few_steps():
+    """The least value is 0, infinitely far away; no step is halved again and again on the way."""
+    signs, values = np.repeat([-1.0, 1.0], 10), np.linspace(-1.0, 1.0, 20)
+    asked = []
+
+    def cross_entropy(at):
+        asked.append(at)
+        chance = expit(-signs * values * at[0])
+        pull = np.array([-(signs * values) @ chance])
+        curvature = np.array([[values**2 @ (chance * (1.0 - chance))]])
+        return float(np.logaddexp(0.0, -signs * values * at[0]).sum()), pull, curvature
+
+    found = minimise(cross_entropy, np.zeros(1))
+    assert np.logaddexp(0.0, -signs * values * found[0]).sum() < 1e-10
+    assert len(asked) < 60

@@ -42,7 +42,8 @@ Scoring = Callable[[ByFold, ByFold, ByFold], Vector]
 Derivatives = tuple[float, Vector, Vector]
 
 _MOST_STEPS, _MOST_HALVINGS = 100, 60
-#: The search ends when a step promises less than this part of the objective.
+#: The search ends when a step promises less than this part of the objective, or where no more of it
+#: is left: of labels that decisions separate the least value is 0, infinitely far away.
 _PROMISE = 1e-15
 #: A step must bring this share of what its slope promises.
 _SUFFICIENT = 1e-4
@@ -52,11 +53,12 @@ _SUFFICIENT = 1e-4
 def minimise(problem: Callable[[Vector], Derivatives], at: Vector) -> Vector:
     """The point of least value, by Newton steps that are halved until they bring enough."""
     value, gradient, curvature = problem(at)
+    little = _PROMISE * abs(value)
     for _ in range(_MOST_STEPS):
         # where two variables do the same the matrix is singular: the smallest step will do
         step = np.linalg.lstsq(curvature, -gradient, rcond=None)[0]
         promised = -float(gradient @ step)
-        if promised <= _PROMISE * abs(value):
+        if promised <= _PROMISE * abs(value) or abs(value) <= little:
             return at
         for length in 0.5 ** np.arange(_MOST_HALVINGS):
             reached, gradient, curvature = problem(at + length * step)
