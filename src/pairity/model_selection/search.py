@@ -46,6 +46,8 @@ from pairity.solvers.plan import solve_roughly
 from pairity.training.fit import prepare
 from pairity.training.read import TrainingData, hand_on, read
 
+#: Pairs from which on a start saves time; of fewer the fit is that of the learner alone, to the bit.
+_MANY_PAIRS = 2000
 #: Share of a standard error that makes no difference between strengths.
 _ALL_BUT = 0.1
 
@@ -134,10 +136,10 @@ class PairSearch(TakesSparseRows):
         return self
 
     def _fit_kept(self, data: TrainingData, near: Vector) -> None:
-        """Fit the choice to all pairs; Newton's method begins from what the folds found."""
+        """Fit the choice to all pairs; of many, Newton's method begins from what the folds found."""
         learner = self.best_estimator_
         loss = learner._recipe().of(data.targets, data.weights)
-        if isinstance(loss, Logistic):
+        if isinstance(loss, Logistic) and len(data) > _MANY_PAIRS:
             learner.fit_loss(data, loss, start=near)
         else:
             learner._fit(data)
