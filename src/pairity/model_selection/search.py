@@ -45,8 +45,6 @@ from pairity.solvers.plan import solve_roughly
 from pairity.training.fit import prepare
 from pairity.training.read import TrainingData, hand_on, read
 
-#: Pairs from which on a start saves time; of fewer the fit is that of the learner alone, to the bit.
-_MANY_PAIRS = 2000
 #: Share of a standard error that makes no difference between strengths.
 _ALL_BUT = 0.1
 
@@ -138,7 +136,7 @@ class PairSearch(TakesSparseRows):
     def _fit_kept(self, data: TrainingData, near: Vector | None) -> None:
         """Fit the choice to all pairs; of many, Newton's method begins from what the folds found."""
         learner = self.best_estimator_
-        if near is None or len(data) <= _MANY_PAIRS:
+        if near is None:
             learner._fit(data)
         else:
             learner.fit_loss(data, learner._recipe().of(data.targets, data.weights), start=near)

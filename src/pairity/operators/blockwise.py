@@ -28,9 +28,9 @@ _GRAMS_SHARE, _SQUARE_SHARE = 0.5, 0.1
 _FEWEST, _MOST = 64, 1024
 #: Pairs up to which object Gram matrices cost nothing, and up to which that of the pairs is held.
 _FEW, FEW_PAIRS = 100, 2500
-#: Pairs up to which a matrix that is evaluated anew for every product is held, and its share of the
-#: memory.
-MOST_RESIDENT, _RESIDENT_SHARE = 12_000, 0.5
+#: Pairs up to which a costly matrix is held, and the share of the memory for one that is evaluated
+#: anew for every product otherwise.
+_MOST_RESIDENT, ANEW_SHARE = 12_000, 0.5
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
 
@@ -114,9 +114,9 @@ def _objects_are_rare(left: Pairs, right: Pairs | None) -> bool:
     return all(_FEW < len(side) < side.n_objects for side in sides)
 
 
-def is_held(n_pairs: int, budget: Budget) -> bool:
-    """Whether the matrix of so many pairs is held rather than evaluated anew for every product."""
-    return n_pairs <= MOST_RESIDENT and budget.share(_RESIDENT_SHARE).holds(n_pairs, n_pairs)
+def is_held(n_pairs: int, budget: Budget, share: float = ANEW_SHARE) -> bool:
+    """Whether the costly matrix of so many pairs is held, in a share of the memory."""
+    return n_pairs <= _MOST_RESIDENT and budget.share(share).holds(n_pairs, n_pairs)
 
 
 class Blockwise(KernelOperator):

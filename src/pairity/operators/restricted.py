@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dsymv, ssymv
 
-from pairity.operators.blockwise import FEW_PAIRS, MOST_RESIDENT, Blockwise, is_held
+from pairity.operators.blockwise import ANEW_SHARE, FEW_PAIRS, Blockwise, is_held
 from pairity.operators.operator import KernelOperator, Rows, whole_matrix
 from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
@@ -121,8 +121,8 @@ class Resident(_Made):
 def in_memory(operator: KernelOperator, budget: Budget) -> KernelOperator:
     """The operator, or its matrix where products are costly and the matrix is small."""
     n = operator.shape[0]
-    small = n <= MOST_RESIDENT and budget.share(_RESIDENT_SHARE).holds(n, n)
-    small = small or (isinstance(operator, Blockwise) and is_held(n, budget))
+    share = ANEW_SHARE if isinstance(operator, Blockwise) else _RESIDENT_SHARE
+    small = is_held(n, budget, share)
     if small and operator.is_costly and not isinstance(operator, Resident | Restricted):
         return Resident(operator)
     return operator
