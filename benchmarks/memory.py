@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import pairity
+from benchmarks import regret
 from pairity.kernels import Additive, Derived, Gaussian, Linear, MetricLearning, Nystroem, Product
 from pairity.pairs import Pairs
 
@@ -122,6 +123,15 @@ def report(name: str, kernel: Any) -> Any:
     return run
 
 
+def grid(problem: regret.Problem) -> Any:
+    """A problem of the grid of regrets, by the automatic choice."""
+
+    def run(pairs: Pairs, labels: np.ndarray, limit: float) -> object:
+        return problem.model("auto").set_params(memory_limit=limit).fit(pairs, labels)
+
+    return run
+
+
 _SUM = Additive(Gaussian("median")) + Product(Gaussian("median"))
 _DERIVED = Derived(Gaussian("median"), ("difference",))
 
@@ -213,6 +223,7 @@ RUNS: dict[str, Run] = {
         drawn(3_000, 80),
         fit("PairRidge", _SUM, leave_one_out=True, solver="dense"),
     ),
+    **{f"grid: {one.name}": (one.data, grid(one)) for one in regret.problems()},
     "report gaussian, complete 100": (complete(100), report("PairSVC", "gaussian")),
     "report derived, complete 100": (complete(100), report("PairLogistic", _DERIVED)),
 }

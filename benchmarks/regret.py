@@ -137,8 +137,6 @@ def table(rows: list[dict[str, Any]], facts: dict[str, Any]) -> str:
     """All problems as Markdown, the largest regret first."""
     solvers = ("auto", "chunking", "splitting", "smo", "newton", "primal")
     lines = [
-        "# Regret of the automatic choice",
-        "",
         f"{len(rows)} problems; the certificate holds on {sum(row['holds'] for row in rows)};",
         f"largest regret {max(row['regret'] or np.inf for row in rows):.2f}, on"
         f" {sum((row['regret'] or np.inf) > 2.0 for row in rows)} of them above 2.",
@@ -187,7 +185,6 @@ def main() -> None:
         (arguments.output / "regret.json").write_text(
             json.dumps({"machine": facts, "rows": rows}, indent=1) + "\n"
         )
-        (arguments.output / "regret.md").write_text(table(rows, facts))
         figure(rows, arguments.output / "regret.png")
     print(table(rows, facts))
 

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
+from benchmarks.report import growth_series
 from pairity import CalibratedPairClassifier, Pairs, PairSVC
 from pairity.datasets import load_train_choice
 from pairity.kernels import Gaussian
@@ -27,12 +28,8 @@ SIGMA, TRAVELLERS = 3.0, 50
 
 def growth() -> dict[str, list[tuple[int, float]]]:
     """Pairs and seconds of each system, complete sets."""
-    rows = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
-    found: dict[str, list[tuple[int, float]]] = {}
-    for row in rows:
-        if row["task"].startswith("growth"):
-            found.setdefault(row["system"], []).append((row["n_pairs"], row["fit_seconds"]))
-    return {system: sorted(points) for system, points in found.items()}
+    series = growth_series(json.loads(RESULTS.read_text(encoding="utf-8"))["rows"])
+    return {system: series[system] for system in ("pairity", "scikit-learn")}
 
 
 def _halves() -> tuple[Pairs, np.ndarray, Pairs]:

@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.report import PUBLISHED, growth_exponent, ratios
+from benchmarks import regret
+from benchmarks.report import PUBLISHED, growth_exponents, ratios
 from benchmarks.scale import report as scale
 from experiments.inference import report as inference
 from experiments.matching import report as matching
@@ -23,6 +24,7 @@ from experiments.tennis import report as drift
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks" / "results"
 RESULTS = ROOT / "experiments" / "results"
+REGRET = BENCHMARKS / "regret.json"
 MATCHING, QUALITY = RESULTS / "matching.json", RESULTS / "quality.json"
 DRIFT = [RESULTS / f"{name}.json" for name in ("tennis", "football-drift", "football")]
 PEERS = RESULTS / "peers.json"
@@ -42,6 +44,9 @@ def benchmark_tables() -> str:
     for run in runs():
         lines += [f"### Run `{run['name']}`", "", *_comparison(run["rows"]), *_growth(run["rows"])]
         lines += [*_measurements(run["rows"]), *_machine(run["machine"])]
+    if REGRET.exists():
+        found = json.loads(REGRET.read_text(encoding="utf-8"))
+        lines += ["### Regret", "", regret.table(found["rows"], found["machine"])]
     return "\n".join(lines)
 
 
@@ -63,8 +68,7 @@ def _comparison(rows: list[dict]) -> list[str]:
 
 
 def _growth(rows: list[dict]) -> list[str]:
-    found = {name: growth_exponent(rows, name) for name in ("pairity", "scikit-learn")}
-    shown = [f"{name} {value:.2f}" for name, value in found.items() if value is not None]
+    shown = [f"{name} {value:.2f}" for name, value in growth_exponents(rows).items()]
     if not shown:
         return []
     return [f"Training time grows as a power of the number of pairs: {', '.join(shown)}.", ""]
