@@ -11,10 +11,10 @@ import json
 from pathlib import Path
 
 import numpy as np
+from benchmarks.report import growth_series
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.svm import SVC
 
-from benchmarks.report import growth_series
 from pairity import CalibratedPairClassifier, Pairs, PairSVC
 from pairity.datasets import load_train_choice
 from pairity.kernels import Gaussian
