@@ -14,10 +14,11 @@ from pairity.kernels import (
     Standardized,
 )
 from pairity.kernels.classes import project
-from pairity.operators import _tile_loops, group_features, tiles
+from pairity.operators import _tile_loops, group_features, tile_terms, tiles
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tiles import Tiles, _Twins, terms_of
+from pairity.operators.tile_terms import Twins, parts_of
+from pairity.operators.tiles import Tiles
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, set_thread_count
 from pairity.solvers.polish import times
@@ -97,7 +98,7 @@ def test_many_features_are_left_to_the_formula(monkeypatch):
 def test_tiles_are_the_formula(parity, kernel):
     for pairs in (once_only(90), grouped_pairs(90)):
         projected = project(kernel, parity, pairs)
-        operator = Tiles(projected, pairs, terms_of(projected, pairs, pairs))
+        operator = Tiles(projected, pairs, parts_of(projected, pairs, pairs))
         gram = projected.gram(pairs, pairs)
         vector = np.random.default_rng(2).normal(size=len(pairs)) * (np.arange(len(pairs)) % 3 > 0)
         np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-13)
@@ -134,11 +135,12 @@ def test_compiled_exponentials(loop, dtype, error):
 def test_both_orders_are_twins():
     """Two products of half the width; group features and sums of other weights stay apart."""
     pairs = once_only(20)
-    (both,) = terms_of(project(Gaussian(1.3), Parity.ODD, pairs), pairs, pairs)
-    assert isinstance(both, _Twins)
+    (part,) = parts_of(project(Gaussian(1.3), Parity.ODD, pairs), pairs, pairs)
+    (both,) = part.terms
+    assert isinstance(both, Twins)
     grouped = grouped_pairs(20)
-    apart = terms_of(project(Gaussian(1.3), Parity.ODD, grouped), grouped, grouped)
-    assert not any(isinstance(term, _Twins) for term in apart)
+    apart = parts_of(project(Gaussian(1.3), Parity.ODD, grouped), grouped, grouped)
+    assert not any(isinstance(term, Twins) for part in apart for term in part.terms)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.8, 1.0])
@@ -149,7 +151,7 @@ def test_squares_that_serve_twice(monkeypatch, parity, share):
         monkeypatch.setattr(tiles, name, value)
     pairs, rng = once_only(150), np.random.default_rng(5)
     kernel = project(Gaussian(1.3), parity, pairs)
-    operator, gram = Tiles(kernel, pairs, terms_of(kernel, pairs, pairs)), kernel.gram(pairs)
+    operator, gram = Tiles(kernel, pairs, parts_of(kernel, pairs, pairs)), kernel.gram(pairs)
     vector = rng.normal(size=150) * (rng.random(150) < share)
     found = []
     for threads in (1, 2):
@@ -167,7 +169,7 @@ def test_features_far_from_the_origin_lose_little():
     pairs = once_only(50)
     far = pairs.with_features(pairs.objects + 1e4, pairs.symmetric, pairs.antisymmetric)
     kernel = project(Gaussian(1.0), Parity.ODD, far)
-    operator = Tiles(kernel, far, terms_of(kernel, far, far))
+    operator = Tiles(kernel, far, parts_of(kernel, far, far))
     near = project(Gaussian(1.0), Parity.ODD, pairs).gram(pairs, pairs)
     np.testing.assert_allclose(operator.block(slice(None), slice(None)), near, atol=1e-10)
 
@@ -176,10 +178,10 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
     pairs = once_only(10)
     product, linear = Product(Gaussian(1.0)) * Linear(), Standardized(Linear()).fitted_to(pairs)
     for kernel in (Linear(), product, Gaussian(1.0) + product, linear):
-        assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
-    monkeypatch.setattr(tiles, "_MOST_FEATURES", 3)
-    for kernel in (Gaussian(1.0) + Linear(), Gaussian(1.0) + Additive(Identity())):
-        assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
+        assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
+    monkeypatch.setattr(tile_terms, "_MOST_FEATURES", 3)
+    for kernel in (Gaussian(1.0) + Linear(), Additive(Identity())):
+        assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 
 
 def test_which_operator_for_rare_objects(monkeypatch):
