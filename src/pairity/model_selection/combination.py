@@ -48,7 +48,7 @@ _LANDMARKS = 150, 300
 #: Rounds from each start, and those after which one way to standardise is given up.
 _ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
 #: Pairs beyond which families that cannot be evaluated through objects are left out.
-_MOST_WITH_DERIVED = 12_000
+_MOST_WITH_DERIVED = 30_000
 #: Pairs beyond which effects of pairs of objects are left out, and their shares in the diagonal.
 _MOST_WITH_PAIR_EFFECTS, _PAIR_EFFECTS = 5000, (0.5, 2.0)
 #: A round changes weights by at most these factors, and by this power of what is asked for.

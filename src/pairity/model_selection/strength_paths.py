@@ -12,8 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from pairity.losses.loss import Logistic
 from pairity.model_selection.folds import Vector
-from pairity.model_selection.splits import Split
+from pairity.model_selection.splits import Rows, Split
 from pairity.operators.blockwise import operator_within
+from pairity.operators.expanded import Expanded
 from pairity.operators.operator import KernelOperator
 from pairity.operators.restricted import Copied, Resident, Restricted, beside, in_memory
 from pairity.runtime.progress import Steps
@@ -31,6 +32,9 @@ from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 
 #: Pairs up to which the whole Gram matrix is held, whatever an entry costs.
 _FEW_PAIRS = 5000
+#: Landmarks in whose span the kernel of more pairs is validated where its entries are costly, at least
+#: and at most; share of the memory for their features.
+_FEWEST_LANDMARKS, _LANDMARKS, _EXPANDED_SHARE = 25, 400, 0.2
 #: Share of the memory for it, and megabytes that a fold works with at least.
 _RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
 #: Pairs beyond which the last fit of a smooth loss begins from what the folds found, which saves time;
@@ -276,9 +280,18 @@ def shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:
     if operator.structure is not None:
         operator.spectral_grid  # noqa: B018 - one decomposition for all folds, made before they start
     n = len(data.pairs)
+    if n > _FEW_PAIRS and operator.is_costly and operator.features is None:
+        return Expanded(operator, _landmarks(n, budget))
     if operator.structure is None and n <= _FEW_PAIRS:
         room = budget.without(operator.object_megabytes).share(_RESIDENT_SHARE)
         for dtype, itemsize in ((np.float64, 8), (np.float32, 4)):
             if room.holds(n, n, itemsize=itemsize):
                 return Resident(operator, dtype)
     return in_memory(operator, budget)
+
+
+def _landmarks(n_pairs: int, budget: Budget) -> Rows:
+    """Pairs that stand for all of them in validation, as many as there is room for."""
+    fitting = budget.share(_EXPANDED_SHARE).columns(n_pairs)
+    count = int(max(_FEWEST_LANDMARKS, min(_LANDMARKS, fitting)))
+    return np.sort(np.random.default_rng(0).permutation(n_pairs)[:count])
