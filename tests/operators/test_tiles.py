@@ -14,10 +14,11 @@ from pairity.kernels import (
     Standardized,
 )
 from pairity.kernels.classes import project
-from pairity.operators import _tile_loops, group_features, tile_terms, tiles
+from pairity.operators import _tile_loops, group_features, tile_parts, tiles
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tile_terms import Twins, parts_of
+from pairity.operators.tile_parts import parts_of
+from pairity.operators.tile_terms import Twins
 from pairity.operators.tiles import Tiles
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, set_thread_count
@@ -179,7 +180,7 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
     product, linear = Product(Gaussian(1.0)) * Linear(), Standardized(Linear()).fitted_to(pairs)
     for kernel in (Linear(), product, Gaussian(1.0) + product, linear):
         assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
-    monkeypatch.setattr(tile_terms, "_MOST_FEATURES", 3)
+    monkeypatch.setattr(tile_parts, "_MOST_FEATURES", 3)
     for kernel in (Gaussian(1.0) + Linear(), Additive(Identity())):
         assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 

@@ -31,7 +31,7 @@ from pairity.model_selection.folds import Vector, shared_weights
 from pairity.model_selection.splits import Rows, Split
 from pairity.operators.operator import KernelOperator
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tile_terms import parts_of
+from pairity.operators.tile_parts import parts_of
 from pairity.operators.tiles import Tiles
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together
@@ -334,4 +334,6 @@ def kernel_columns(
 def _apart(kernel: Kernel, pairs: Pairs, basis: Pairs) -> KernelOperator:
     """The kernel between pairs, without Gram matrices of objects where it is a sum for tiles."""
     parts = parts_of(kernel, pairs, basis)
-    return PairOperator(kernel, pairs, basis) if parts is None else Tiles(kernel, pairs, parts, basis)
+    return (
+        PairOperator(kernel, pairs, basis) if parts is None else Tiles(kernel, pairs, parts, basis)
+    )

@@ -78,7 +78,7 @@ def operator_within(
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
     if not (fits and _goes_through_objects(operator, left, right)):
-        from pairity.operators.tile_terms import parts_of
+        from pairity.operators.tile_parts import parts_of
         from pairity.operators.tiles import Tiles
 
         parts = parts_of(kernel, left, left if right is None else right)

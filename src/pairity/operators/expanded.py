@@ -13,7 +13,6 @@ import numpy as np
 from pairity.operators.explicit_rows import ExplicitFeatures
 from pairity.operators.modes import LandmarkModes
 from pairity.operators.operator import KernelOperator, Rows
-from pairity.operators.restricted import Made
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.runtime.resources import megabytes_of
 
@@ -32,15 +31,13 @@ class LandmarkRows(ExplicitFeatures):
         return self._modes.features
 
 
-class Expanded(Made):
+class Expanded(KernelOperator):
     """An operator in the span of landmarks among its pairs."""
 
     is_costly = False
-    structure = None
-    spectral_grid = None
 
     def __init__(self, operator: KernelOperator, landmarks: Places) -> None:
-        super().__init__(operator, operator.left)
+        super().__init__(operator.kernel, operator.left)
         self._rows = LandmarkRows(operator, landmarks)
 
     @property

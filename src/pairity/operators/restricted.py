@@ -25,7 +25,7 @@ _RESIDENT_SHARE = 0.125
 _ROWS_AT_A_TIME, _ROWS_TO_WIDEN = 512, 64
 
 
-class Made(KernelOperator):
+class _Made(KernelOperator):
     """An operator made from another one, whose kernel and tensor form it has."""
 
     def __init__(self, operator: KernelOperator, pairs: Pairs) -> None:
@@ -54,7 +54,7 @@ class Made(KernelOperator):
         return self._operator.principal_features(n_features, rows)
 
 
-class Resident(Made):
+class Resident(_Made):
     """An operator whose whole matrix is held in memory, in single precision if told so.
 
     Products are summed in double precision either way.
@@ -147,7 +147,7 @@ def beside(operator: KernelOperator, budget: Budget) -> Budget:
     return budget.without(operator.megabytes) if isinstance(operator, Resident) else budget
 
 
-class Restricted(Made):
+class Restricted(_Made):
     """An operator on some of its pairs, in the order of ``chosen``."""
 
     def __init__(self, operator: KernelOperator, chosen: Places) -> None:
@@ -217,7 +217,7 @@ class Copied(Restricted):
         super().__init__(operator, chosen)
         self.known_features = {}
         self._matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
-        operator.square(chosen, self._matrix)
+        operator.block(chosen, chosen, self._matrix)
 
     def rough_product(self, vector: Vector) -> Vector:
         """Matrix times vector, in single precision."""

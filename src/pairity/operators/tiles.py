@@ -1,6 +1,6 @@
 """Kernel matrices of sums of exponentials, inner products and names: entries anew, by tiles.
 
-What the sums are is found in :mod:`pairity.operators.tile_terms`.  Nothing is held between objects,
+What the sums are is found in :mod:`pairity.operators.tile_parts`.  Nothing is held between objects,
 so that pairs of objects that appear once cost no more than others, and neither do many group
 features.
 """
