@@ -68,6 +68,23 @@ class Tiles(KernelOperator):
         run_in_ranges(fill, len(out), _TILE_ROWS)
         return out
 
+    def square(self, index: Places, out: NDArray[Any]) -> None:
+        """The entries between some rows and the same columns: one triangle, tile after tile."""
+        sides, bands = self._sides(index, index, out.dtype), list(batches(len(index), _TILE_ROWS))
+
+        def fill(start: int, stop: int) -> None:
+            room = _room(out.dtype)
+            for number in range(start, stop):
+                rows = bands[number]
+                for columns in bands[number:]:
+                    tile = self._tile(sides, rows, columns, room)
+                    if columns is rows:
+                        tile = (tile + tile.T) * out.dtype.type(0.5)
+                    out[rows, columns] = tile
+                    out[columns, rows] = tile.T
+
+        run_in_ranges(fill, len(bands), 1)
+
     def _sides(self, rows: Rows, columns: Rows, dtype: Any) -> _Tables:
         return [part.sides(rows, columns, dtype) for part in self._parts]
 
