@@ -231,7 +231,7 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
     product, linear = Product(Gaussian(1.0)) * Linear(), Standardized(Linear()).fitted_to(pairs)
     for kernel in (Linear(), product, Gaussian(1.0) + product, linear):
         assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
-    monkeypatch.setattr(tile_parts, "_MOST_FEATURES", 3)
+    monkeypatch.setattr(tile_parts, "MOST_FEATURES", 3)
     for kernel in (Gaussian(1.0) + Linear(), Additive(Identity())):
         assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 

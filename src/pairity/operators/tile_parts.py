@@ -26,7 +26,7 @@ from pairity.pairs.arrays import Matrix, as_dense
 from pairity.pairs.data import Pairs
 
 #: More exponentials, or explicit features, than these for an entry are better gathered.
-_MOST_EXPONENTIALS, _MOST_FEATURES = 12, 200
+_MOST_EXPONENTIALS, MOST_FEATURES = 12, 200
 
 #: Factors of a monomial that multiply the rest of it.
 _Context: TypeAlias = tuple[Factor, ...]
@@ -182,7 +182,7 @@ def _inner_product(terms: dict[Monomial, float], left: Pairs, right: Pairs) -> I
     if not one or any(one[0].is_unknown(block) for block in form):
         return None
     features = ExplicitFeatures(form, one[0])
-    if features.is_sparse or features.n_columns > _MOST_FEATURES:
+    if features.is_sparse or features.n_columns > MOST_FEATURES:
         return None
     known: Any = tables_of(form, (left, right))
     rows, columns = (ExplicitFeatures(form, side).rows for side in known)
