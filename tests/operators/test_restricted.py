@@ -7,7 +7,16 @@ import cases
 from pairity.kernels import Gaussian, Tensor
 from pairity.operators.feature_table import FeatureTable
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.restricted import Copied, Resident, Restricted
+from pairity.operators.restricted import (
+    Copied,
+    HeldRoughly,
+    Resident,
+    Restricted,
+    beside,
+    held_for_products,
+)
+from pairity.operators.tile_parts import parts_of
+from pairity.operators.tiles import Tiles
 from pairity.runtime.resources import Budget
 
 
@@ -70,3 +79,19 @@ def test_structure_is_that_of_all_objects(operator):
     assert part.structure is not None
     assert part.spectral_grid is operator.spectral_grid
     assert part.structure.gram.shape == (operator.left.n_objects,) * 2
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "most", "kind"), [(1.0, 15, Resident), (1.0, 14, HeldRoughly), (0.001, 14, Tiles)]
+)
+def test_a_costly_matrix_is_held_within_the_memory(monkeypatch, megabytes, most, kind):
+    """In double precision up to a size, in single precision for rough products beyond it."""
+    monkeypatch.setattr("pairity.operators.blockwise._MOST_RESIDENT", most)
+    pairs, kernel = cases.random_pairs(0, n=15).compact(), Tensor(Gaussian(1.1))
+    operator = Tiles(kernel, pairs, parts_of(kernel, pairs, pairs))
+    held, vector = held_for_products(operator, Budget(megabytes)), np.cos(np.arange(15.0))
+    assert type(held) is kind
+    if kind is HeldRoughly:
+        assert beside(held, Budget(1.0)).megabytes == pytest.approx(1.0 - 4e-6 * 15**2)
+    np.testing.assert_allclose(held.rough_product(vector), operator.product(vector), rtol=1e-5)
+    np.testing.assert_allclose(held.product(vector), operator.product(vector), rtol=1e-12)

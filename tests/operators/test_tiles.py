@@ -6,6 +6,7 @@ import pytest
 from pairity import Pairs, PairSVC
 from pairity.kernels import (
     Additive,
+    Derived,
     Gaussian,
     Identity,
     Linear,
@@ -14,10 +15,13 @@ from pairity.kernels import (
     Standardized,
 )
 from pairity.kernels.classes import project
-from pairity.operators import _tile_loops, group_features, tiles
+from pairity.model_selection.combination import equal_sums
+from pairity.operators import _tile_loops, group_features, tile_parts, tiles
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tiles import Tiles, _Twins, terms_of
+from pairity.operators.tile_parts import parts_of
+from pairity.operators.tile_terms import Exponential, Twins
+from pairity.operators.tiles import Tiles
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, set_thread_count
 from pairity.solvers.polish import times
@@ -29,6 +33,20 @@ KERNELS = [
     0.5 * Gaussian(2.0) + 0.25 * Additive(Gaussian(1.1)),
     Gaussian(1.3) + 0.3 * Linear(),
     0.5 * Gaussian(2.0) + 0.2 * Additive(Gaussian(1.1)) + 0.1 * Polynomial(2) + 0.1 * Linear(),
+]
+
+
+#: What a pair is like whichever way it is written, and what differences mean there.
+CONTEXT = Derived(Gaussian(0.9), ("symmetric",))
+DIFFERENCE = ("difference", "antisymmetric")
+IN_CONTEXT = [
+    0.3 * Additive(Gaussian(1.1))
+    + 0.2 * Additive(Gaussian(1.1)) * CONTEXT
+    + 0.1 * Additive(Identity()),
+    Derived(Linear(), DIFFERENCE) * CONTEXT
+    + 0.4 * Additive(Identity()) * CONTEXT
+    + 0.2 * Additive(Identity()),
+    Derived(Gaussian(1.4), DIFFERENCE) * CONTEXT + 0.5 * Derived(Linear(), DIFFERENCE) * CONTEXT,
 ]
 
 
@@ -97,7 +115,7 @@ def test_many_features_are_left_to_the_formula(monkeypatch):
 def test_tiles_are_the_formula(parity, kernel):
     for pairs in (once_only(90), grouped_pairs(90)):
         projected = project(kernel, parity, pairs)
-        operator = Tiles(projected, pairs, terms_of(projected, pairs, pairs))
+        operator = Tiles(projected, pairs, parts_of(projected, pairs, pairs))
         gram = projected.gram(pairs, pairs)
         vector = np.random.default_rng(2).normal(size=len(pairs)) * (np.arange(len(pairs)) % 3 > 0)
         np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-13)
@@ -107,6 +125,41 @@ def test_tiles_are_the_formula(parity, kernel):
         operator.square(some, out)
         np.testing.assert_allclose(out, gram[np.ix_(some, some)], atol=1e-5)
         assert np.array_equal(out, out.T)
+
+
+@pytest.mark.parametrize("kernel", IN_CONTEXT, ids=repr)
+@pytest.mark.parametrize("named", [False, True])
+def test_tiles_in_context_are_the_formula(kernel, named):
+    ids = np.array(list("abcab"))
+    for pairs in (grouped_pairs(90), grouped_pairs(90, m=5)):
+        names = ids if named and pairs.n_objects == 5 else None
+        pairs = Pairs(
+            pairs.objects,
+            pairs.first,
+            pairs.second,
+            pairs.symmetric,
+            pairs.antisymmetric,
+            ids=names,
+        )
+        projected = project(kernel, Parity.ODD, pairs)
+        for left in (pairs, pairs[:40].swap()):
+            right = None if left is pairs else pairs
+            operator = Tiles(projected, left, parts_of(projected, left, pairs), right)
+            gram, vector = projected.gram(left, pairs), np.cos(np.arange(90.0))
+            np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-13)
+            np.testing.assert_allclose(operator.product(vector), gram @ vector, atol=1e-12)
+            np.testing.assert_allclose(operator.rough_product(vector), gram @ vector, atol=1e-4)
+
+
+def test_a_context_takes_one_exponential_more():
+    """All terms of a family share it, and so do families."""
+    pairs = grouped_pairs(30)
+    kernel = Additive(Gaussian(1.1)) + Derived(Linear(), DIFFERENCE)
+    both = kernel + 0.3 * kernel * CONTEXT
+    (part,) = parts_of(project(both, Parity.ODD, pairs), pairs, pairs)
+    assert part.context is not None
+    assert (part.base, part.ratio) == (1.0, pytest.approx(0.3))
+    assert sum(isinstance(term, Exponential) for term in part.every_term) == 5
 
 
 @pytest.mark.parametrize(
@@ -134,11 +187,12 @@ def test_compiled_exponentials(loop, dtype, error):
 def test_both_orders_are_twins():
     """Two products of half the width; group features and sums of other weights stay apart."""
     pairs = once_only(20)
-    (both,) = terms_of(project(Gaussian(1.3), Parity.ODD, pairs), pairs, pairs)
-    assert isinstance(both, _Twins)
+    (part,) = parts_of(project(Gaussian(1.3), Parity.ODD, pairs), pairs, pairs)
+    (both,) = part.terms
+    assert isinstance(both, Twins)
     grouped = grouped_pairs(20)
-    apart = terms_of(project(Gaussian(1.3), Parity.ODD, grouped), grouped, grouped)
-    assert not any(isinstance(term, _Twins) for term in apart)
+    apart = parts_of(project(Gaussian(1.3), Parity.ODD, grouped), grouped, grouped)
+    assert not any(isinstance(term, Twins) for part in apart for term in part.terms)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.8, 1.0])
@@ -149,7 +203,7 @@ def test_squares_that_serve_twice(monkeypatch, parity, share):
         monkeypatch.setattr(tiles, name, value)
     pairs, rng = once_only(150), np.random.default_rng(5)
     kernel = project(Gaussian(1.3), parity, pairs)
-    operator, gram = Tiles(kernel, pairs, terms_of(kernel, pairs, pairs)), kernel.gram(pairs)
+    operator, gram = Tiles(kernel, pairs, parts_of(kernel, pairs, pairs)), kernel.gram(pairs)
     vector = rng.normal(size=150) * (rng.random(150) < share)
     found = []
     for threads in (1, 2):
@@ -167,7 +221,7 @@ def test_features_far_from_the_origin_lose_little():
     pairs = once_only(50)
     far = pairs.with_features(pairs.objects + 1e4, pairs.symmetric, pairs.antisymmetric)
     kernel = project(Gaussian(1.0), Parity.ODD, far)
-    operator = Tiles(kernel, far, terms_of(kernel, far, far))
+    operator = Tiles(kernel, far, parts_of(kernel, far, far))
     near = project(Gaussian(1.0), Parity.ODD, pairs).gram(pairs, pairs)
     np.testing.assert_allclose(operator.block(slice(None), slice(None)), near, atol=1e-10)
 
@@ -176,10 +230,10 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
     pairs = once_only(10)
     product, linear = Product(Gaussian(1.0)) * Linear(), Standardized(Linear()).fitted_to(pairs)
     for kernel in (Linear(), product, Gaussian(1.0) + product, linear):
-        assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
-    monkeypatch.setattr(tiles, "_MOST_FEATURES", 3)
-    for kernel in (Gaussian(1.0) + Linear(), Gaussian(1.0) + Additive(Identity())):
-        assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
+        assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
+    monkeypatch.setattr(tile_parts, "MOST_FEATURES", 3)
+    for kernel in (Gaussian(1.0) + Linear(), Additive(Identity())):
+        assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 
 
 def test_which_operator_for_rare_objects(monkeypatch):
@@ -193,6 +247,21 @@ def test_which_operator_for_rare_objects(monkeypatch):
     assert type(operator_within(Gaussian(1.0), grouped_pairs(40), plenty)) is Tiles
     assert isinstance(operator_within(Linear(), pairs, plenty), PairOperator)
     assert type(operator_within(Product(Linear()), pairs, Budget(0.01))) is Blockwise
+
+
+@pytest.mark.parametrize("most_resident", [30, 50], ids=["above", "below"])
+def test_sums_of_families_are_tiles_on_both_sides_of_the_size_that_is_held(
+    monkeypatch, most_resident
+):
+    """Objects that appear once: no entry is gathered from Gram matrices of blocks of pairs."""
+    monkeypatch.setattr("pairity.operators.blockwise._FEW", 10)
+    monkeypatch.setattr("pairity.operators.blockwise._MOST_RESIDENT", most_resident)
+    rng, plain = np.random.default_rng(3), once_only(40)
+    grouped = plain.with_features(plain.objects, rng.normal(size=(40, 2)), rng.normal(size=(40, 1)))
+    for pairs in (plain, grouped):
+        for kernel in equal_sums(pairs, Parity.ODD):
+            projected = project(kernel, Parity.ODD, pairs)
+            assert type(operator_within(projected, pairs, Budget(100.0))) is Tiles
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -5,9 +5,9 @@ import pytest
 
 import cases
 from pairity import Pairs, PairSVC, PairSVCCV
-from pairity.kernels import Kernel
+from pairity.kernels import Derived, Kernel
 from pairity.kernels.classes import project
-from pairity.model_selection import PairKFold
+from pairity.model_selection import PairKFold, combination
 from pairity.model_selection.combination import choose_combination
 from pairity.model_selection.curves import CrossEntropy, SquaredError
 from pairity.model_selection.families import LINEAR, kernel_families
@@ -204,3 +204,17 @@ def test_many_pairs_are_evaluated_through_objects(parity):
         projected = project(kernel.fitted_to(pairs), parity, pairs)
         groups = PairOperator(projected, pairs)._groups
         assert not any(group.opaque for group in groups)
+
+
+@pytest.mark.parametrize(("parity", "kept"), [(Parity.ODD, True), (Parity.EVEN, False)])
+def test_group_features_are_seen_where_sums_are_evaluated_by_tiles(monkeypatch, parity, kept):
+    """Beyond the size up to which all families are tried; wide tables have none."""
+    monkeypatch.setattr(combination, "_MOST_WITH_DERIVED", 5)
+    pairs = cases.random_pairs(0, n=15)
+    derived = [
+        any(isinstance(inner, Derived) for inner in kernel.walk())
+        for kernel in combination._families(pairs, parity).values()
+    ]
+    assert any(derived) is kept
+    monkeypatch.setattr(combination, "MOST_FEATURES", 1)
+    assert combination._most_with_derived(pairs, parity) == 5

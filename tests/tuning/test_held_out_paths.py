@@ -4,11 +4,22 @@ import numpy as np
 import pytest
 
 import cases
-from pairity import PairLogistic, PairLogisticCV, PairRidge, PairRidgeCV, PairSVC, PairSVCCV
+from pairity import (
+    PairLogistic,
+    PairLogisticCV,
+    PairRidge,
+    PairRidgeCV,
+    Pairs,
+    PairSVC,
+    PairSVCCV,
+)
+from pairity.exceptions import PairityWarning
 from pairity.kernels import Gaussian, Tensor
 from pairity.model_selection import ObjectKFold, PairKFold, strength_paths
 from pairity.model_selection.strength_paths import Candidate, HeldOutPath, Patience, paths_of
 from pairity.operators.restricted import Copied
+from pairity.operators.tiles import Tiles
+from pairity.runtime.resources import Budget
 
 #: Labels in these tests are noisy, and some folds say little about others.
 pytestmark = pytest.mark.filterwarnings("ignore::pairity.exceptions.CalibrationWarning")
@@ -55,8 +66,6 @@ def test_decisions_of_folds_are_those_of_plain_fits(symmetry, kernel):
 def test_a_dense_grid_is_followed_too(symmetry):
     """All pairs of 80 objects: rounds on the grid of all objects, whatever the fold."""
     rng = np.random.default_rng(0)
-    from pairity import Pairs
-
     pairs = Pairs.complete(rng.normal(size=(80, 4)))
     matrix = rng.normal(size=(4, 4))
     matrix = matrix - matrix.T if symmetry == "antisymmetric" else matrix + matrix.T
@@ -101,6 +110,76 @@ def test_folds_with_matrices_of_their_own_decide_as_plain_fits(symmetry, monkeyp
         "decision_function",
     )
     np.testing.assert_allclose(search.held_out_decisions_, expected, atol=0.02)
+
+
+def appearances(seed=0, n=400):
+    """Pairs of objects that appear once, with group features, and labels."""
+    rng = np.random.default_rng(seed)
+    first, second = np.arange(n), np.arange(n, 2 * n)
+    objects, context, home = (
+        rng.normal(size=(2 * n, 3)),
+        rng.normal(size=(n, 1)),
+        rng.normal(size=n),
+    )
+    pairs = Pairs(objects, first, second, context, home[:, np.newaxis])
+    value = np.sin(objects[first, 0]) - np.sin(objects[second, 0]) + 0.5 * home
+    return pairs, np.where(value + 0.4 * rng.normal(size=n) > 0, 1, -1)
+
+
+def counting(monkeypatch, kind, name):
+    """Count the calls of a method, of every instance of a class."""
+    calls, plain = [], getattr(kind, name)
+    monkeypatch.setattr(kind, name, lambda *given: calls.append(given) or plain(*given))
+    return calls
+
+
+@pytest.mark.parametrize("search", [PairLogisticCV, PairSVCCV, PairRidgeCV])
+def test_sums_of_families_of_many_pairs_are_validated_in_the_span_of_landmarks(search, monkeypatch):
+    """Folds take no products with the matrix of all pairs; the fit that is kept is exact."""
+    monkeypatch.setattr(strength_paths, "_FEW_PAIRS", 300)
+    monkeypatch.setattr(strength_paths, "_LANDMARKS", 60)
+    monkeypatch.setattr("pairity.operators.restricted.FEW_PAIRS", 300)
+    monkeypatch.setattr("pairity.operators.blockwise._MOST_RESIDENT", 300)
+    pairs, y = appearances()
+    products = counting(monkeypatch, Tiles, "_product")
+    seen = []
+    path = search._fit_kept
+    monkeypatch.setattr(
+        search, "_fit_kept", lambda *given: seen.append(len(products)) or path(*given)
+    )
+    model = search("antisymmetric").fit(pairs, y)
+    assert model.combination_.weights.keys() - {"linear", "identity"}
+    assert seen == [0]
+    assert len(products) > 0
+    assert model.certificate_.holds
+    assert np.array_equal(
+        model.best_estimator_.predict(pairs.swap()), -model.best_estimator_.predict(pairs)
+    )
+
+
+def test_landmarks_that_are_all_pairs_decide_as_the_exact_path(monkeypatch):
+    pairs, y = appearances()
+    exact = PairLogisticCV("antisymmetric", Cs=CS, patience=None).fit(pairs, y)
+    monkeypatch.setattr(strength_paths, "_FEW_PAIRS", 300)
+    spanned = PairLogisticCV("antisymmetric", Cs=CS, patience=None).fit(pairs, y)
+    assert spanned.combination_.weights == exact.combination_.weights
+    scores = [search.cv_results_["mean_test_score"] for search in (exact, spanned)]
+    np.testing.assert_allclose(*scores, atol=0.01)
+
+
+def test_a_kernel_of_the_user_is_validated_exactly(monkeypatch):
+    monkeypatch.setattr(strength_paths, "_FEW_PAIRS", 300)
+    monkeypatch.setattr(strength_paths, "Expanded", None)  # would fail
+    pairs, y = appearances()
+    assert (
+        PairLogisticCV("antisymmetric", kernel=Gaussian(0.5), Cs=CS).fit(pairs, y).best_score_ < 0
+    )
+
+
+def test_fewer_landmarks_within_little_memory_are_said():
+    with pytest.warns(PairityWarning, match="50 of 400 landmark pairs"):
+        assert len(strength_paths._landmarks(10_000, Budget(20.0))) == 50
+    assert len(strength_paths._landmarks(10_000, Budget(1000.0))) == 400
 
 
 @pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
@@ -39,6 +40,7 @@ from pairity.model_selection.landmark_ridge import (
     plan_landmarks,
 )
 from pairity.model_selection.splits import Rows, Split
+from pairity.operators.tile_parts import MOST_FEATURES
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import UNLIMITED, Budget, give_back
@@ -47,8 +49,9 @@ from pairity.runtime.resources import UNLIMITED, Budget, give_back
 _LANDMARKS = 150, 300
 #: Rounds from each start, and those after which one way to standardise is given up.
 _ROUNDS, _ROUNDS_FOR_SCALE = 5, 2
-#: Pairs beyond which families that cannot be evaluated through objects are left out.
-_MOST_WITH_DERIVED = 12_000
+#: Pairs beyond which families that cannot be evaluated through objects are left out, and those where
+#: the sum of all is evaluated by tiles.
+_MOST_WITH_DERIVED, _MOST_BY_TILES = 12_000, 30_000
 #: Pairs beyond which effects of pairs of objects are left out, and their shares in the diagonal.
 _MOST_WITH_PAIR_EFFECTS, _PAIR_EFFECTS = 5000, (0.5, 2.0)
 #: A round changes weights by at most these factors, and by this power of what is asked for.
@@ -170,7 +173,15 @@ def _least_loss(trials: list[Evaluation]) -> float:
 
 def _families(pairs: Pairs, parity: Parity | None) -> dict[str, Kernel]:
     families = kernel_families(pairs, parity)
-    return families if len(pairs) <= _MOST_WITH_DERIVED else without_derived(families)
+    few = len(pairs) <= _most_with_derived(pairs, parity)
+    return families if few else without_derived(families)
+
+
+def _most_with_derived(pairs: Pairs, parity: Parity | None) -> int:
+    """Sums for antisymmetric tasks have few exponentials, and tables of few columns few features."""
+    n_columns = pairs.n_object_features + pairs.n_antisymmetric
+    by_tiles = n_columns <= MOST_FEATURES and not sp.issparse(pairs.objects)
+    return _MOST_BY_TILES if parity is Parity.ODD and by_tiles else _MOST_WITH_DERIVED
 
 
 def with_pair_effects(kernel: Kernel, folds: TrainingFolds) -> list[Kernel]:
@@ -199,8 +210,9 @@ def _name_what_is_left_out(pairs: Pairs, parity: Parity | None) -> None:
     group = pairs.n_symmetric + pairs.n_antisymmetric
     if missing:
         warnings.warn(
-            f"kernel='auto' leaves out {', '.join(missing)} beyond {_MOST_WITH_DERIVED} pairs (got"
-            f" {len(pairs)}){', so that group features are not seen' if group else ''}:"
+            f"kernel='auto' leaves out {', '.join(missing)} beyond"
+            f" {_most_with_derived(pairs, parity)} pairs (got {len(pairs)})"
+            f"{', so that group features are not seen' if group else ''}:"
             " PairClassifierCV and PairRegressorCV weigh them at any size.",
             PairityWarning,
             stacklevel=levels_to_the_caller(),

@@ -29,7 +29,10 @@ from pairity.kernels.algebra import Kernel
 from pairity.model_selection.curves import Criterion
 from pairity.model_selection.folds import Vector, shared_weights
 from pairity.model_selection.splits import Rows, Split
+from pairity.operators.operator import KernelOperator
 from pairity.operators.pair_operator import PairOperator
+from pairity.operators.tile_parts import parts_of
+from pairity.operators.tiles import Tiles
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together
 
@@ -45,7 +48,7 @@ _MOST_PIECES = 40
 _SHARE, _FEWEST = 0.7, 25
 #: Pairs whose kernel columns are evaluated together; through all objects where matrices between
 #: these take no more megabytes than this.
-_PAIRS_AT_A_TIME, _FEW_MEGABYTES = 1024, 40.0
+_PAIRS_AT_A_TIME, _FEW_MEGABYTES = 2048, 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,16 +316,24 @@ def plan_landmarks(n_pairs: int, n_families: int, wanted: int, budget: Budget) -
 def kernel_columns(
     kernel: Kernel, pairs: Pairs, basis: Pairs, factor: float, dtype: type[np.floating]
 ) -> NDArray[np.floating]:
-    """``factor K(pair_i, basis_j)``, through the objects of some pairs at a time."""
+    """``factor K(pair_i, basis_j)``, through few objects, or from rows of some pairs at a time."""
     columns = np.empty((len(pairs), len(basis)), dtype)
     operator = PairOperator(kernel, pairs, basis)
-    few = operator.object_megabytes <= _FEW_MEGABYTES
+    few = 0.0 < operator.object_megabytes <= _FEW_MEGABYTES
     for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
         part = slice(start, start + _PAIRS_AT_A_TIME)
         if few:
             block = operator.block(part, slice(None))
         else:
             some = pairs[part].without_unused_objects()
-            block = PairOperator(kernel, some, basis).block(slice(None), slice(None))
+            block = _apart(kernel, some, basis).block(slice(None), slice(None))
         columns[part] = factor * block
     return columns
+
+
+def _apart(kernel: Kernel, pairs: Pairs, basis: Pairs) -> KernelOperator:
+    """The kernel between pairs, without Gram matrices of objects where it is a sum for tiles."""
+    parts = parts_of(kernel, pairs, basis)
+    return (
+        PairOperator(kernel, pairs, basis) if parts is None else Tiles(kernel, pairs, parts, basis)
+    )

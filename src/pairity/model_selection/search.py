@@ -253,7 +253,8 @@ class PairSearch(TakesSparseRows):
             enough = Patience(score, self.patience, steps, deadline)
             if not known or known[0][0] is not kernel:
                 known.clear()
-                known.append((kernel, shared_operator(data, options.budget)))
+                is_sum = self.combination_ is not None and kernel is self.combination_.kernel
+                known.append((kernel, shared_operator(data, options.budget, in_span=is_sum)))
             operator = known[0][1]
             return held_out_path(
                 data, operator, folds.splits, factors, options, solve_roughly, enough

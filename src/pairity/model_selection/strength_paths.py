@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from pairity.exceptions import PairityWarning, levels_to_the_caller
 from pairity.losses.loss import Logistic
 from pairity.model_selection.folds import Vector
-from pairity.model_selection.splits import Split
+from pairity.model_selection.splits import Rows, Split
 from pairity.operators.blockwise import operator_within
+from pairity.operators.expanded import Expanded
 from pairity.operators.operator import KernelOperator
 from pairity.operators.restricted import Copied, Resident, Restricted, beside, in_memory
 from pairity.runtime.progress import Steps
@@ -31,6 +34,9 @@ from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 
 #: Pairs up to which the whole Gram matrix is held, whatever an entry costs.
 _FEW_PAIRS = 5000
+#: Landmarks in whose span the sum of families is validated on more pairs, where its entries are costly;
+#: share of the memory for their features.
+_LANDMARKS, _EXPANDED_SHARE = 400, 0.2
 #: Share of the memory for it, and megabytes that a fold works with at least.
 _RESIDENT_SHARE, _LEAST_FOR_A_FOLD = 0.7, 20.0
 #: Pairs beyond which the last fit of a smooth loss begins from what the folds found, which saves time;
@@ -267,18 +273,47 @@ def _side_by_side(
     return workers, limited, Copied if has_own else Restricted
 
 
-def shared_operator(data: TrainingSet[Any], budget: Budget) -> KernelOperator:
+def shared_operator(
+    data: TrainingSet[Any], budget: Budget, *, in_span: bool = False
+) -> KernelOperator:
     """The kernel between all pairs, held in memory where that is small.
 
-    Validation is rough, so that single precision is enough where double precision is too large.
+    Validation is rough, so that single precision is enough where double precision is too large.  A
+    kernel whose weights were found ``in_span`` of landmarks is validated there as well, of many pairs
+    and where entries are costly.
     """
     operator = operator_within(data.projected, data.pairs, budget)
     if operator.structure is not None:
         operator.spectral_grid  # noqa: B018 - one decomposition for all folds, made before they start
-    n = len(data.pairs)
-    if operator.structure is None and n <= _FEW_PAIRS:
-        room = budget.without(operator.object_megabytes).share(_RESIDENT_SHARE)
-        for dtype, itemsize in ((np.float64, 8), (np.float32, 4)):
-            if room.holds(n, n, itemsize=itemsize):
-                return Resident(operator, dtype)
-    return in_memory(operator, budget)
+        return in_memory(operator, budget)
+    n, is_small = len(data.pairs), len(data.pairs) <= _FEW_PAIRS
+    is_costly = operator.is_costly and operator.features is None
+    if in_span and is_costly and not is_small:
+        return Expanded(operator, _landmarks(n, budget))
+    if is_small:
+        precisions: list[type[np.floating]] = [np.float64, np.float32]
+    else:
+        held = in_memory(operator, budget)
+        if held is not operator or not is_costly:
+            return held
+        precisions = [np.float32]
+    room = budget.without(operator.object_megabytes).share(_RESIDENT_SHARE)
+    for dtype in precisions:
+        if room.holds(n, n, itemsize=np.dtype(dtype).itemsize):
+            return Resident(operator, dtype)
+    return operator
+
+
+def _landmarks(n_pairs: int, budget: Budget) -> Rows:
+    """Pairs in whose span a kernel of many pairs is validated, as many as there is room for."""
+    fitting = int(budget.share(_EXPANDED_SHARE).columns(n_pairs))
+    if fitting < _LANDMARKS:
+        warnings.warn(
+            f"strengths were validated with {max(1, fitting)} of {_LANDMARKS} landmark pairs to keep to"
+            f" the memory limit of {budget.megabytes:.0f} MB: a larger memory_limit makes the choice"
+            " surer.",
+            PairityWarning,
+            stacklevel=levels_to_the_caller(),
+        )
+    count = max(1, min(_LANDMARKS, fitting))
+    return np.sort(np.random.default_rng(0).permutation(n_pairs)[:count])

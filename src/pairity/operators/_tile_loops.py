@@ -126,3 +126,24 @@ def add_to_columns(out, tile, weights):  # type: ignore[no-untyped-def]
         weight, row = weights[i], tile[i]
         for j in range(len(row)):
             out[j] += weight * row[j]
+
+
+@njit(cache=True, nogil=True)
+def add_same(total, a, b, c, d, weights):  # type: ignore[no-untyped-def]
+    """``total += w_ac [a = c] + w_ad [a = d] + w_bc [b = c] + w_bd [b = d]`` of object numbers."""
+    ac, ad, bc, bd = weights
+    nothing = ac - ac
+    for i in range(len(total)):
+        out, one, two = total[i], a[i], b[i]
+        for j in range(len(out)):
+            found = (ac if one == c[j] else nothing) + (ad if one == d[j] else nothing)
+            out[j] += found + (bc if two == c[j] else nothing) + (bd if two == d[j] else nothing)
+
+
+@njit(cache=True, nogil=True)
+def add_times(total, terms, factor, base, ratio):  # type: ignore[no-untyped-def]
+    """``total += (base + ratio factor) terms``."""
+    for i in range(len(total)):
+        out, one, two = total[i], terms[i], factor[i]
+        for j in range(len(out)):
+            out[j] += (base + ratio * two[j]) * one[j]

@@ -188,11 +188,12 @@ class LandmarkModes:
         return len(self.landmarks)
 
     @cached_property
-    def _features(self) -> Matrix:
+    def features(self) -> Matrix:
+        """The features themselves, shape (n, d)."""
         return self._filled(np.empty((len(self.operator.left), self.n_modes)))
 
     def table(self) -> NDArray[np.float32]:
-        """The features themselves, shape (n, d), in single precision."""
+        """The same in single precision."""
         return self._filled(np.empty((len(self.operator.left), self.n_modes), dtype=np.float32))
 
     def _filled(self, out: NDArray[Any]) -> NDArray[Any]:
@@ -214,15 +215,15 @@ class LandmarkModes:
 
     def reduce(self, vector: Vector) -> Vector:
         """``features.T @ vector``."""
-        return self._features.T @ vector
+        return self.features.T @ vector
 
     def expand(self, weights: Vector) -> Vector:
         """``features @ weights``."""
-        return self._features @ weights
+        return self.features @ weights
 
     def gram(self, weights: Vector) -> Matrix:
         """``features.T @ diag(weights) @ features``."""
-        weighted = self._features * np.sqrt(weights)[:, np.newaxis]
+        weighted = self.features * np.sqrt(weights)[:, np.newaxis]
         return weighted.T @ weighted
 
 

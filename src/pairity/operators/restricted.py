@@ -139,12 +139,26 @@ def held_if_few(operator: KernelOperator, budget: Budget, *, smooth: bool) -> Ke
         return operator
     if n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n):
         return Resident(operator)
-    return in_memory(operator, budget) if smooth else operator
+    return held_for_products(operator, budget) if smooth else operator
+
+
+def held_for_products(operator: KernelOperator, budget: Budget) -> KernelOperator:
+    """The same for many rough products: in single precision where double precision is too large."""
+    held, n = in_memory(operator, budget), operator.shape[0]
+    if (
+        held is not operator
+        or not operator.is_costly
+        or isinstance(operator, Resident | Restricted)
+    ):
+        return held
+    fits = budget.share(ANEW_SHARE).holds(n, n, itemsize=4)
+    return HeldRoughly(operator) if fits else operator
 
 
 def beside(operator: KernelOperator, budget: Budget) -> Budget:
     """What is left for a solver beside a matrix in memory."""
-    return budget.without(operator.megabytes) if isinstance(operator, Resident) else budget
+    held = operator.megabytes if isinstance(operator, Resident | HeldRoughly) else 0.0
+    return budget.without(held)
 
 
 class Restricted(_Made):
@@ -217,8 +231,20 @@ class Copied(Restricted):
         super().__init__(operator, chosen)
         self.known_features = {}
         self._matrix = np.empty((len(chosen), len(chosen)), dtype=np.float32)
-        operator.block(chosen, chosen, self._matrix)
+        operator.square(chosen, self._matrix)
 
     def rough_product(self, vector: Vector) -> Vector:
         """Matrix times vector, in single precision."""
         return ssymv(1.0, self._matrix.T, vector.astype(np.float32), lower=1).astype(np.float64)
+
+
+class HeldRoughly(Copied):
+    """An operator whose whole matrix is held in single precision, for rough products alone."""
+
+    def __init__(self, operator: KernelOperator) -> None:
+        super().__init__(operator, np.arange(operator.shape[0]))
+
+    @property
+    def megabytes(self) -> float:
+        """What the matrix takes."""
+        return self._matrix.nbytes / 1e6

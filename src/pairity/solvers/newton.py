@@ -153,9 +153,8 @@ class _Run:
         state, loss = self.state, self.problem.loss
         theta = loss.feasible(state.theta)
         moved = theta - state.theta
-        values = (
-            state.values + self.problem.operator.product(moved) if moved.any() else state.values
-        )
+        # as precise as the values that it is added to
+        values = state.values + self._product(moved) if moved.any() else state.values
         clipped = self._with_bias(theta, values)
         return loss.violation(clipped.theta, clipped.decisions)
 
