@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel, require_kernel
-from pairity.kernels.atoms import Atoms, expand
+from pairity.kernels.atoms import Atoms, PairedAtoms, expand
 from pairity.kernels.elementary import spread_rows, spread_sample
 from pairity.kernels.object_kernels import Precomputed
 from pairity.pairs.arrays import Matrix
@@ -203,28 +203,43 @@ def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
     )
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What the formula of a kernel tells, so that nothing has to be measured."""
+
+    parity: Parity | None
+    has_part: bool  # of the parity asked for
+    order_invariant: bool  # for certain: a function of whole rows tells nothing
+    proven: bool  # positive semi-definite, and as declared
+
+
+@lru_cache(maxsize=256)
+def _told(kernel: Kernel, asked: Parity | None, *group: int) -> _Told:
+    terms = expand(kernel, *group).terms
+    opaque = any(factor.role == "rows" for monomial in terms for factor in monomial.factors)
+    invariant = is_order_invariant(kernel, *group) and not opaque
+    proven = invariant and all(inner.proven for inner in kernel.walk())
+    known = None if asked is None else parity_of(kernel, *group)
+    part = kernel if asked is None or known is asked else projected(kernel, asked)
+    return _Told(known, not expand(part, *group).vanishes, invariant, proven)
+
+
 def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     """Kernel of the halved problem: the part of the asked parity, or a refusal with the fix."""
     kernel.check()
-    group = pairs.n_symmetric, pairs.n_antisymmetric
     _refuse_large_values(kernel, pairs)
-    factors = (factor for monomial in expand(kernel, *group).terms for factor in monomial.factors)
-    # a function of whole rows tells nothing
-    opaque = any(factor.role == "rows" for factor in factors)
-    told_by_form = is_order_invariant(kernel, *group) and not opaque
-    if not (told_by_form and all(inner.proven for inner in kernel.walk())):
+    told = _told(kernel, parity, pairs.n_symmetric, pairs.n_antisymmetric)
+    if not told.proven:
         _check_measured(kernel, parity, spread_sample(pairs, _SAMPLE))
     if parity is None:
         return kernel
-    known = parity_of(kernel, *group)
-    if known is not None and known is not parity:
+    if told.parity is not None and told.parity is not parity:
         raise KernelError(_wrong_parity(kernel, parity))
-    projection = projected(kernel, parity)
-    if expand(projection, *group).vanishes:
+    if not told.has_part:
         raise KernelError(_vanishing(kernel, parity))
-    if not told_by_form:
+    if not told.order_invariant:
         _check_opaque(kernel, parity, spread_sample(pairs, _SAMPLE))
-    return kernel if known is parity else projection
+    return kernel if told.parity is parity else projected(kernel, parity)
 
 
 def _refuse_large_values(kernel: Kernel, pairs: Pairs) -> None:
@@ -232,17 +247,22 @@ def _refuse_large_values(kernel: Kernel, pairs: Pairs) -> None:
 
     Values between two pairs are no larger, the kernel being positive semi-definite.
     """
-    objects = np.asarray(abs(pairs.objects).sum(axis=1)).ravel()
-    group = np.abs(pairs.symmetric).sum(axis=1) + np.abs(pairs.antisymmetric).sum(axis=1)
-    sizes = objects[pairs.first] + objects[pairs.second] + group
-    largest = np.flatnonzero(sizes == sizes.max(initial=0.0))[:1]
-    sample = pairs[np.union1d(spread_rows(len(pairs), _VALUE_SAMPLE), largest)]
+    sample = pairs
+    if len(pairs) > _VALUE_SAMPLE:
+        objects = np.asarray(abs(pairs.objects).sum(axis=1)).ravel()
+        group = np.abs(pairs.symmetric).sum(axis=1) + np.abs(pairs.antisymmetric).sum(axis=1)
+        sizes = objects[pairs.first] + objects[pairs.second] + group
+        sample = pairs[np.append(spread_rows(len(pairs), _VALUE_SAMPLE), sizes.argmax())]
     with np.errstate(all="ignore"):
         _refuse_large(kernel, kernel.diagonal(sample), pairs)
 
 
+def _largest(values: Any) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
 def _refuse_large(kernel: Kernel, values: Matrix, pairs: Pairs) -> None:
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = _largest(values)
     if largest <= _LARGEST_VALUE:  # NaN is not
         return
     raise KernelError(
@@ -258,10 +278,13 @@ def _largest_feature(pairs: Pairs) -> float:
     return max(float(np.abs(table).max(initial=0.0)) for table in tables)
 
 
-def is_zero_on(projection: Kernel, kernel: Kernel, pairs: Pairs) -> bool:
-    """Whether the projection of a kernel is zero on these pairs, up to rounding."""
-    for part in (spread_sample(pairs, _FEW), pairs):
-        left, size = (np.abs(k.diagonal(part)).max(initial=0.0) for k in (projection, kernel))
+def is_zero_on(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> bool:
+    """Whether the part of a parity of a kernel is zero on these pairs, up to rounding."""
+    for some in (spread_sample(pairs, _FEW), pairs):
+        atoms = PairedAtoms(some, some)
+        values = kernel.formula(atoms)
+        mirrored = values if parity is None else kernel.formula(atoms.swap_left())
+        left, size = map(_largest, (impose(parity, values, mirrored), values))
         if left > max(_SMALLEST_VALUE, _ROUNDING * size):
             return False
     return True

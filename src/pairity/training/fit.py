@@ -140,7 +140,7 @@ def prepare(
     seen = pairs if (data.weights > 0.0).all() else pairs[data.weights > 0.0]
     fitted = fitted_kernel(as_kernel(kernel).detached(), seen, parity, has_bias=free)
     projected = project(fitted, parity, pairs)
-    if is_zero_on(projected, fitted, pairs):
+    if is_zero_on(fitted, parity, pairs):
         warnings.warn(
             zero_on_data(fitted, parity, pairs), PairityWarning, stacklevel=levels_to_the_caller()
         )
