@@ -12,7 +12,6 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable as Function
 from collections.abc import Hashable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache, reduce
 from inspect import signature
@@ -159,7 +158,8 @@ class Kernel(BaseEstimator):
 
     def mapped(self, change: Function[[Kernel], Kernel]) -> Kernel:
         """A copy with the kernels among the parameters changed; matrices are shared."""
-        twin = copy(self)
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
         for name, value in self.parameters().items():
             if isinstance(value, Kernel):
                 setattr(twin, name, change(value))
@@ -206,7 +206,7 @@ class Kernel(BaseEstimator):
         return (type(self).__name__, *((name, _token(values[name])) for name in sorted(values)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kernel) and self.token == other.token
+        return self is other or (isinstance(other, Kernel) and self.token == other.token)
 
     def __hash__(self) -> int:
         return hash(self.token)

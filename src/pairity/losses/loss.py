@@ -53,7 +53,7 @@ class Loss:
         return [getattr(self, field.name) for field in fields(this)]
 
     def __len__(self) -> int:
-        return len(self._parts()[0])
+        raise NotImplementedError
 
     @property
     def counted(self) -> Mask:
@@ -126,6 +126,9 @@ class PiecewiseLinear(Loss):
     high: Vector
     below: Vector
     above: Vector
+
+    def __len__(self) -> int:
+        return len(self.low)
 
     @property
     def scale(self) -> float:
@@ -238,6 +241,9 @@ class _Weighted(Loss):
 
     targets: Vector
     weights: Vector
+
+    def __len__(self) -> int:
+        return len(self.targets)
 
     @property
     def per_weight(self) -> list[Vector]:

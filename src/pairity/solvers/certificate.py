@@ -13,7 +13,7 @@ could matter, many more are, or all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,10 +133,10 @@ def _certify_rows(
     """The certificate with so many decisions in extended precision."""
     rows = _rows_to_recompute(problem, n_rows)
     precise = problem.operator.precise_product(rows, theta)
-    rounding = float(np.max(np.abs(precise - values[rows]), initial=0.0)) / problem.loss.unit
+    rounding = float(np.abs(precise - values[rows]).max(initial=0.0)) / problem.loss.unit
     if len(rows) == len(values):
         values = precise.astype(np.float64)
-    return replace(certify_values(problem, theta, values, tol, lost), rounding=rounding)
+    return certify_values(problem, theta, values, tol, lost, rounding)
 
 
 def _rounding_is_negligible(
@@ -154,14 +154,20 @@ def _rows_to_recompute(problem: AnyProblem[SomeLoss], most: int) -> NDArray[np.i
     if n <= most:
         return np.arange(n)
     largest = np.argpartition(-problem.operator.diagonal(), most // 2)[: most // 2]
-    spread = np.linspace(0, n - 1, most - most // 2).astype(np.intp)
-    return np.union1d(largest, spread)
+    rest = most - most // 2
+    spread = np.arange(rest) * (n - 1) // max(1, rest - 1)
+    return np.concatenate([largest, spread])
 
 
 def certify_values(
-    problem: AnyProblem[SomeLoss], theta: Vector, values: Vector, tol: float, lost: float = 0.0
+    problem: AnyProblem[SomeLoss],
+    theta: Vector,
+    values: Vector,
+    tol: float,
+    lost: float = 0.0,
+    rounding: float = 0.0,
 ) -> Certificate:
-    """The same from known ``values = K theta``, taken at their word."""
+    """The same from known ``values = K theta``, taken at their word up to ``rounding``."""
     loss = problem.loss
     low = high = bias = 0.0
     finite = bool(np.isfinite(theta).all() and np.isfinite(values).all())
@@ -183,5 +189,5 @@ def certify_values(
     size = max(abs(primal), abs(dual), 1e-9 * of_zero, np.finfo(float).tiny)
     interval = low, high, bias
     return Certificate(
-        primal, dual, gap, gap / size, violation, *interval, *loss.support(theta), tol
+        primal, dual, gap, gap / size, violation, *interval, *loss.support(theta), tol, rounding
     )
