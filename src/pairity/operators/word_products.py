@@ -46,9 +46,10 @@ def _reduce(block: Block, word: Word, tables: Tables, vector: Any) -> NDArray[An
         return np.asarray(np.sum(products, axis=0))
     symbol: Any = block.symbols[0]
     table, ends = tables.objects[symbol], tables.ends(word[0])
+    if len(block.symbols) == 1:
+        return np.asarray(table.T @ _sums(ends, vector, table.shape[0]))
     group = tables.products(block.symbols[1:], word[1:])
-    amounts = [vector] if group is None else [vector * column for column in group.T]
-    sums = [_sums(ends, each, table.shape[0]) for each in amounts]
+    sums = [_sums(ends, vector * column, table.shape[0]) for column in group.T]
     return np.concatenate([np.asarray(table.T @ each) for each in sums])
 
 
@@ -64,11 +65,18 @@ def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDA
         )
     symbol: Any = block.symbols[0]
     table, ends = tables.objects[symbol], tables.ends(word[0])
+    if len(block.symbols) == 1:
+        return _at_ends(table, ends, sums)
     group = tables.products(block.symbols[1:], word[1:])
-    if group is None:
-        return np.asarray(table @ sums)[ends]
-    values = [np.asarray(table @ each)[ends] for each in np.split(sums, group.shape[1])]
+    values = [_at_ends(table, ends, each) for each in np.split(sums, group.shape[1])]
     return np.asarray(sum(column * value for column, value in zip(group.T, values, strict=True)))
+
+
+def _at_ends(table: Any, ends: Places, sums: NDArray[Any]) -> NDArray[Any]:
+    """``table sums`` at some objects; in extended precision, which BLAS has not, of these alone."""
+    if sums.dtype == np.longdouble and len(ends) < table.shape[0]:
+        return np.asarray(table[ends] @ sums)
+    return np.asarray(table @ sums)[ends]
 
 
 def reduce_words_precisely(

@@ -127,10 +127,10 @@ class Design:
 
     def _dense_curvature(self, weights: Vector) -> NDArray[np.float64]:
         """Rows without weight are left out: of the hinge those are most."""
-        width, used = self.rows.shape[1], np.flatnonzero(weights)
-        every = len(used) == len(weights)
+        every = np.count_nonzero(weights) == len(weights)
         if every and self.rows.size <= _ENTRIES_AT_A_TIME:
             return np.asarray((self.rows * weights[:, np.newaxis]).T @ self.rows)
+        width, used = self.rows.shape[1], np.flatnonzero(weights)
         inner = np.zeros((width, width))
         for part in batches(len(used), _ENTRIES_AT_A_TIME // max(1, width)):
             some = self.rows[part] if every else self.rows[used[part]]
@@ -171,13 +171,12 @@ def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[V
     """``(matrix + penalty)^-1``, with a diagonal of ones before it is factored."""
     if not len(penalty):  # no features at all
         return lambda right: right
-    places = np.diag_indices(len(penalty))
-    matrix[places] += penalty
-    diagonal = matrix[places].copy()
+    diagonal = np.einsum("ii->i", matrix)  # a view
+    diagonal += penalty
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     matrix *= scale[:, np.newaxis]
     matrix *= scale
-    matrix[places] = 1.0
+    diagonal[:] = 1.0
     added = 0.0
     while True:
         # LAPACK itself: for a dozen features the checks around it take longer than the work
@@ -187,7 +186,7 @@ def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[V
         if added >= _MOST_ADDED:
             raise LinAlgError("second derivatives are not positive definite")
         added = max(_LEAST_ADDED, 10.0 * added)
-        matrix[places] = 1.0 + added
+        diagonal[:] = 1.0 + added
     return lambda right: scale * dpotrs(factor, scale * right, lower=True)[0]
 
 
