@@ -202,8 +202,8 @@ class Kernel(BaseEstimator):
     @property
     def token(self) -> tuple[Any, ...]:
         """Structural identity: equal kernels have equal tokens (arrays count by identity)."""
-        values = self.parameters()
-        return (type(self).__name__, *((name, _token(values[name])) for name in sorted(values)))
+        own: Any = type(self)
+        return (own.__name__, *[_token(getattr(self, name)) for name in _parameter_names(own)])
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Kernel) and self.token == other.token)
@@ -244,11 +244,11 @@ def _parameter_names(kernel_type: Any) -> tuple[str, ...]:
 def _token(value: Any) -> Any:
     if isinstance(value, Kernel):
         return value.token
+    if isinstance(value, float | int | str):
+        return value
     if isinstance(value, tuple):
         return tuple(map(_token, value))
-    if not isinstance(value, Hashable) or callable(value):
-        return ("identity", id(value))
-    return value
+    return value if isinstance(value, Hashable) and not callable(value) else ("identity", id(value))
 
 
 def _shown(value: Any) -> str:

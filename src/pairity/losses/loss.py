@@ -280,7 +280,7 @@ class Logistic(_Weighted):
 
     def _share(self, theta: Vector) -> Vector:
         weights = np.where(self.weights > 0, self.weights, 1.0)
-        return np.clip(self.targets * theta / weights, 0.0, 1.0)
+        return np.minimum(np.maximum(self.targets * theta / weights, 0.0), 1.0)
 
     def feasible(self, theta: Vector) -> Vector:
         """Dual variables with ``u`` clipped to [0, 1]."""
