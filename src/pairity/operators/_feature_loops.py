@@ -60,6 +60,15 @@ def row_squares(pointers, indices, data, out):
         out[row] = total
 
 
+@njit(cache=True, nogil=True)
+def add_rows(pointers, indices, data, theta, start, stop, out):
+    """``out += sum_i theta_i z_i`` over the rows from start to stop."""
+    for row in range(start, stop):
+        amount = theta[row]
+        for entry in range(pointers[row], pointers[row + 1]):
+            out[indices[entry]] += amount * data[entry]
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _halves(value):
     """A number as the sum of two of half as many bits (Veltkamp): their products are exact."""

@@ -58,9 +58,14 @@ class Tables:
         first, second = map(self.ends, word)
         return first, second
 
+    def sample(self, symbol: Symbol) -> Any:
+        """Some features of a symbol: of all objects, or of one pair; None without any."""
+        known = isinstance(symbol, Kernel)
+        return self.objects[symbol] if known else self.of(symbol, 0, slice(0, 1))
+
     def is_unknown(self, block: Block) -> bool:
         """Whether a symbol of a block has no explicit features."""
-        return any(self.of(symbol, 0, slice(0, 1)) is None for symbol in block.symbols)
+        return any(self.sample(symbol) is None for symbol in block.symbols)
 
     def products(self, symbols: tuple[Symbol, ...], word: Word, rows: slice = slice(None)) -> Any:
         """``T_u``: products of the features that a word names; None for no symbols."""
@@ -142,7 +147,7 @@ def _judged(kernel: Kernel, one: Pairs) -> tuple[Block, ...]:
     for block in form:
         if tables[0].is_unknown(block):
             return ()
-        widths = [tables[0].of(symbol, 0, slice(None)) for symbol in block.symbols]
+        widths = [tables[0].sample(symbol) for symbol in block.symbols]
         sparse = [at for at, features in enumerate(widths) if sp.issparse(features)]
         if (len(sparse) > 1 or (sparse and block.n_objects > 1)) and not block.names_pairs:
             return ()
@@ -187,17 +192,14 @@ class ExplicitFeatures:
             self.n_columns += sum(met.width(block.exchange_sign(column)) for column in columns)
             self.n_entries, self.is_sparse = self.n_entries + len(columns), True
             return
-        one = slice(0, 1)
-        features = [self._tables.of(symbol, 0, one) for symbol in block.symbols]
+        features = [self._tables.sample(symbol) for symbol in block.symbols]
         width = _n_columns(block, [each.shape[1] for each in features])
         self.n_columns += width
         n_entries = width
-        for symbol, each in zip(block.symbols, features, strict=True):
-            if sp.issparse(each) and isinstance(symbol, Kernel):
-                table: Any = self._tables.objects[symbol]
-                self.is_sparse = True
-                filled = 2.0 * table.nnz / max(1, table.shape[0])
-                n_entries = round(filled * n_entries / each.shape[1])
+        for table in filter(sp.issparse, features):
+            self.is_sparse = True
+            filled = 2.0 * table.nnz / max(1, table.shape[0])
+            n_entries = round(filled * n_entries / table.shape[1])
         self.n_entries += n_entries
 
     @property

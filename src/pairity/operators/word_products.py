@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.operators._feature_loops import add_products_precisely
+from pairity.operators._feature_loops import add_products_precisely, add_rows
 from pairity.operators.explicit_rows import Tables
 from pairity.operators.group_features import group_table
 from pairity.operators.words import Block, Word
@@ -47,10 +48,10 @@ def _reduce(block: Block, word: Word, tables: Tables, vector: Any) -> NDArray[An
     symbol: Any = block.symbols[0]
     table, ends = tables.objects[symbol], tables.ends(word[0])
     if len(block.symbols) == 1:
-        return np.asarray(table.T @ _sums(ends, vector, table.shape[0]))
+        return _gathered(table, _sums(ends, vector, table.shape[0]))
     group = tables.products(block.symbols[1:], word[1:])
     sums = [_sums(ends, vector * column, table.shape[0]) for column in group.T]
-    return np.concatenate([np.asarray(table.T @ each) for each in sums])
+    return np.concatenate([_gathered(table, each) for each in sums])
 
 
 def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
@@ -73,10 +74,23 @@ def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDA
 
 
 def _at_ends(table: Any, ends: Places, sums: NDArray[Any]) -> NDArray[Any]:
-    """``table sums`` at some objects; in extended precision, which BLAS has not, of these alone."""
-    if sums.dtype == np.longdouble and len(ends) < table.shape[0]:
+    """``table sums`` at some objects; in extended precision, which BLAS lacks, of these alone."""
+    alone = sums.dtype == np.longdouble and len(ends) < table.shape[0]
+    if alone and not sp.issparse(table):
         return np.asarray(table[ends] @ sums)
     return np.asarray(table @ sums)[ends]
+
+
+def _gathered(table: Any, amounts: NDArray[Any]) -> NDArray[Any]:
+    """``table' amounts``, in the precision of the amounts or of the table."""
+    if not sp.issparse(table):
+        return np.asarray(table.T @ amounts)
+    if amounts.dtype != np.float64:
+        rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+        return _sums(table.indices, table.data * amounts[rows], table.shape[1])
+    total = np.zeros(table.shape[1])
+    add_rows(table.indptr, table.indices, table.data, amounts, 0, table.shape[0], total)
+    return total
 
 
 def reduce_words_precisely(
@@ -101,7 +115,7 @@ def reduce_words_precisely(
         symbol: Any = block.symbols[0]
         table, ends = tables.objects[symbol], tables.ends(word[0])
         sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
-        words.append(np.concatenate([np.asarray(table.T @ each) for each in sums]))
+        words.append(np.concatenate([_gathered(table, each) for each in sums]))
     return np.stack(words)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +15,11 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pairity.losses.loss import Vector
+from pairity.operators._feature_loops import add_rows
 from pairity.pairs.arrays import batches, distinct_rows, sums_at
 from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.runtime.resources import run_in_ranges
-from pairity.solvers._primal_loops import add_outer_products, add_rows, add_squares, times_rows
+from pairity.solvers._primal_loops import add_outer_products, add_squares, times_rows
 
 #: Parameters up to which second derivatives are factored; beyond, conjugate gradients.
 MOST_FACTORED = 2000
@@ -84,7 +86,7 @@ class Design:
 
     def _summed(self, add: Callable[..., None], weights: Vector, *shape: int) -> Any:
         """Sums of ranges that do not depend on the number of threads, added up in one order."""
-        matrix, n_rows, size = self.rows, self.rows.shape[0], int(np.prod(shape))
+        matrix, n_rows, size = self.rows, self.rows.shape[0], math.prod(shape)
         n_ranges = max(1, min(_MOST_RANGES, _MOST_NUMBERS // max(1, size), n_rows // _LEAST_ROWS))
         step = max(1, -(-n_rows // n_ranges))
         parts = np.zeros((n_ranges, *shape))
