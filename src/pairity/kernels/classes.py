@@ -204,10 +204,14 @@ def _largest_among_some(pairs: Pairs) -> Pairs:
     """Some of the pairs: those of the largest features, on which kernels are largest, among them."""
     if len(pairs) <= _VALUE_SAMPLE:
         return pairs
-    objects = np.asarray(abs(pairs.objects).sum(axis=1)).ravel()
-    group = np.abs(pairs.symmetric).sum(axis=1) + np.abs(pairs.antisymmetric).sum(axis=1)
-    sizes = objects[pairs.first] + objects[pairs.second] + group
+    objects, even, odd = map(_row_sizes, (pairs.objects, pairs.symmetric, pairs.antisymmetric))
+    sizes = objects[pairs.first] + objects[pairs.second] + even + odd
     return pairs[np.append(spread_rows(len(pairs), _VALUE_SAMPLE), sizes.argmax())]
+
+
+def _row_sizes(table: Any) -> Matrix:
+    """Sums of absolute values, by a product: of few columns that is quickest."""
+    return np.asarray(abs(table) @ np.ones(table.shape[1]))
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class Loss:
         """The same losses with all weights multiplied: 2 for the halved set J (Theorem 2)."""
         raise NotImplementedError
 
-    def take(self, index: Places) -> Self:
+    def take(self, index: Places | slice) -> Self:
         """Losses of some rows."""
         return type(self)(*(part[index] for part in self._parts()))
 

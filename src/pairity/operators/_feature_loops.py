@@ -48,9 +48,9 @@ def combine_ends(
 
 
 @njit(cache=True, nogil=True)
-def row_squares(pointers, indices, data, out):
-    """``|z_i|^2`` of sparse rows, which may name a column more than once."""
-    for row in range(len(out)):
+def row_squares(pointers, indices, data, start, stop, out):
+    """``|z_i|^2`` of sparse rows from start to stop, which may name a column more than once."""
+    for row in range(start, stop):
         total = 0.0
         for one in range(pointers[row], pointers[row + 1]):
             total += data[one] * data[one]

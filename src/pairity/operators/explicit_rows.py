@@ -272,11 +272,16 @@ def _ends_combined(table: Any, pairs: Pairs, weights: Vector) -> Any:
     counts = np.diff(table.indptr)
     each = counts[pairs.first] * (weights[0] != 0.0) + counts[pairs.second] * (weights[1] != 0.0)
     n_entries = int(each.sum())
-    pointers = np.zeros(len(pairs) + 1, dtype=np.int64)
-    indices, data = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
+    pointers = np.zeros(len(pairs) + 1, dtype=_pointer_type(n_entries))
+    indices, data = np.empty(n_entries, dtype=pointers.dtype), np.empty(n_entries)
     inputs = table.indptr, table.indices, table.data.astype(np.float64, copy=False)
     combine_ends(pairs.first, pairs.second, weights, *inputs, pointers, indices, data)
     return sp.csr_array((data, indices, pointers), shape=(len(pairs), table.shape[1]))
+
+
+def _pointer_type(n_entries: int) -> type[np.signedinteger]:
+    """Type of the numbers of CSR, one for all of them: SciPy would copy them otherwise."""
+    return np.int32 if n_entries <= np.iinfo(np.int32).max else np.int64
 
 
 def _folded(features: Any, sign: float) -> Any:
@@ -299,8 +304,10 @@ def beside_one_another(parts: list[Any]) -> Any:
         np.diff(part.indptr) if sp.issparse(part) else np.full(n_rows, part.shape[1])
         for part in parts
     )
-    pointers = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
-    indices, data = np.empty(pointers[-1], dtype=np.int32), np.empty(pointers[-1])
+    ends = np.cumsum(entries)
+    pointers = np.zeros(n_rows + 1, dtype=_pointer_type(int(ends[-1]) if n_rows else 0))
+    pointers[1:] = ends
+    indices, data = np.empty(pointers[-1], dtype=pointers.dtype), np.empty(pointers[-1])
     places, offset = pointers[:-1].copy(), 0
     for part in parts:
         if sp.issparse(part):

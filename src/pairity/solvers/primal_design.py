@@ -212,12 +212,14 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
     n_rows, weights = rows.shape[0], loss.weights
     if n_rows < _ROWS_TO_GROUP or not (weights > 0.0).all():
         return None
-    scales = Design(rows, has_bias=False).scales()
-    random = np.random.default_rng(0).normal(size=(2, len(scales))) / scales
+    tried = min(n_rows, _ROWS_TO_TRY)
+    some = Design(rows[np.linspace(0, n_rows - 1, tried).astype(np.intp)], has_bias=False)
+    random = np.random.default_rng(0).normal(size=(2, rows.shape[1])) / some.scales()
+    keys = some.times(random[0])
+    if not _many_are_equal(np.abs(keys) if with_signs else keys, n_rows):
+        return None
     keys = Design(rows, has_bias=False).times(random[0])
     signs = np.where(keys < 0.0, -1.0, 1.0) if with_signs else np.ones(n_rows)
-    if not _many_are_equal(np.abs(keys) if with_signs else keys):
-        return None
     turned = loss.signed(signs)
     others = signs * np.asarray(rows @ random[1])
     table = np.column_stack([signs * keys, others, *turned.per_weight])
@@ -232,9 +234,7 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
     return Grouped(inverse, signs, weights / total[inverse], len(chosen), kept, of_groups)
 
 
-def _many_are_equal(keys: Vector) -> bool:
-    """Whether few enough are distinct, judged by some of them."""
-    n, tried = len(keys), min(len(keys), _ROWS_TO_TRY)
-    some = np.sort(keys[np.linspace(0, n - 1, tried).astype(np.intp)])
-    n_distinct = 1 + int(np.count_nonzero(np.diff(some)))
-    return few_are_distinct(n_distinct, tried, n, _SHARE_TO_GROUP)
+def _many_are_equal(keys: Vector, n_rows: int) -> bool:
+    """Whether few enough of the rows are distinct, judged by the keys of some of them."""
+    n_distinct = 1 + int(np.count_nonzero(np.diff(np.sort(keys))))
+    return few_are_distinct(n_distinct, len(keys), n_rows, _SHARE_TO_GROUP)

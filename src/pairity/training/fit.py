@@ -168,8 +168,9 @@ def fitted_of(
     rows = data.pairs.with_mirrored() if full and data.parity is not None else data.pairs
     support = np.flatnonzero(solution.theta)
     bias = 0.0 if data.parity is Parity.ODD else certificate.bias
-    pairs = rows[support].without_unused_objects()
-    model = PairModel(data.kernel, pairs, solution.theta[support], bias, data.parity)
+    pairs = rows if len(support) == len(rows) else rows[support]
+    used = pairs.without_unused_objects()
+    model = PairModel(data.kernel, used, solution.theta[support], bias, data.parity)
     return Fitted(model, certificate, solution.n_iter, solution.reason, solution.theta)
 
 
