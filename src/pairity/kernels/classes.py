@@ -55,6 +55,7 @@ class OfPairKernel(Kernel):
     kernel: Kernel
 
     def check(self) -> None:
+        """Refuse what is no kernel."""
         require_kernel(self.kernel, "kernel", "a kernel of pairs")
         super().check()
 
@@ -196,8 +197,9 @@ def projection_on(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Projec
         if not told.order_invariant:
             _check_opaque(kernel, parity, spread_sample(pairs, _SAMPLE))
     is_zero = sizes.are_zero and (some is pairs or _Sizes.of(kernel, parity, pairs).are_zero)
-    as_it_is = parity is None or told.parity is parity
-    return Projection(kernel if as_it_is else projected(kernel, parity), is_zero)
+    if parity is None or told.parity is parity:
+        return Projection(kernel, is_zero)
+    return Projection(projected(kernel, parity), is_zero)
 
 
 def _largest_among_some(pairs: Pairs) -> Pairs:

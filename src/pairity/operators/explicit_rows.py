@@ -60,8 +60,9 @@ class Tables:
 
     def sample(self, symbol: Symbol) -> Any:
         """Some features of a symbol: of all objects, or of one pair; None without any."""
-        known = isinstance(symbol, Kernel)
-        return self.objects[symbol] if known else self.of(symbol, 0, slice(0, 1))
+        if isinstance(symbol, Kernel):
+            return self.objects[symbol]
+        return self.of(symbol, 0, slice(0, 1))
 
     def is_unknown(self, block: Block) -> bool:
         """Whether a symbol of a block has no explicit features."""
@@ -96,15 +97,14 @@ def _multiplied(left: Any, right: Any) -> Any:
 def tables_of(form: tuple[Block, ...], sides: tuple[Pairs, ...]) -> list[Tables] | None:
     """Features of the objects of all sides in one space; None where a kernel has no few."""
     named = [NamedObjects(side.objects, side.id_codes) for side in sides]
-    symbols = {symbol for block in form for symbol in block.symbols}
-    explicit = {k: k.explicit_together(named) for k in symbols if isinstance(k, Kernel)}
-    known = {kernel: tables for kernel, tables in explicit.items() if tables is not None}
-    if len(known) < len(explicit):
-        return None
-    found = [
-        Tables(side, {kernel: tables[number] for kernel, tables in known.items()}, {})
-        for number, side in enumerate(sides)
-    ]
+    kernels: Any = {symbol for block in form for symbol in block.symbols[: block.n_objects]}
+    found = [Tables(side, {}, {}) for side in sides]
+    for kernel in kernels:
+        tables = kernel.explicit_together(named)
+        if tables is None:
+            return None
+        for side, table in zip(found, tables, strict=True):
+            side.objects[kernel] = table
     for block in form:
         if block.names_pairs:
             symbol: Any = block.symbols[0]

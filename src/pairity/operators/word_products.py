@@ -20,6 +20,8 @@ from pairity.pairs.arrays import Places, Vector, batches, sums_at
 
 #: Entries of products of features that are made at a time.
 _ENTRIES_AT_A_TIME = 2_000_000
+#: Pairs whose features, a few thousand at most, are made at once without counting them.
+_FEW_PAIRS = 1000
 
 
 def reduce_words(block: Block, tables: Tables, vector: Any) -> NDArray[Any]:
@@ -139,6 +141,8 @@ def _precise_sums(places: Places, left: Vector, right: Vector, size: int) -> Any
 
 def _parts(block: Block, tables: Tables) -> list[slice]:
     """Rows whose products of features are made at a time."""
+    if len(tables.pairs) <= _FEW_PAIRS:
+        return [slice(None)]
     widths = [tables.of(symbol, 0, slice(0, 1)).shape[1] for symbol in block.symbols]
     return list(batches(len(tables.pairs), int(_ENTRIES_AT_A_TIME // max(1, np.prod(widths)))))
 

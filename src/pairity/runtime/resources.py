@@ -29,10 +29,13 @@ _SHARE = 0.6
 def available_megabytes() -> float:
     """Memory that can be had without swapping, in megabytes."""
     try:
-        with open("/proc/meminfo", "rb", buffering=0) as facts:
-            for line in facts.read(512).splitlines():
-                if line.startswith(b"MemAvailable:"):
-                    return float(line.split()[1]) / 1e3
+        facts = os.open("/proc/meminfo", os.O_RDONLY)
+        try:
+            _, found, rest = os.read(facts, 512).partition(b"MemAvailable:")
+        finally:
+            os.close(facts)
+        if found:
+            return float(rest.split(None, 1)[0]) / 1e3
     except OSError:
         pass
     try:

@@ -116,7 +116,7 @@ def _meet_again(pairs: Pairs) -> bool:
     if len(pairs) > _TRIED:
         return True
     keys = np.sort(unordered_keys(pairs.first, pairs.second, pairs.n_objects))
-    return 1 + np.count_nonzero(keys[1:] != keys[:-1]) <= _SHARE * len(pairs)
+    return 1 + int(np.count_nonzero(keys[1:] != keys[:-1])) <= _SHARE * len(pairs)
 
 
 def _counted(cells: Places, n_cells: int) -> tuple[Places, Places] | None:
