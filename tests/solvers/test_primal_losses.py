@@ -73,5 +73,5 @@ def test_squares_of_rows_that_name_a_column_twice():
     pointers, indices = np.array([0, 2, 5, 5]), np.array([1, 3, 2, 0, 2], dtype=np.int32)
     data = np.array([1.0, 2.0, 3.0, 5.0, -1.0])
     squares = np.empty(3)
-    row_squares(pointers, indices, data, squares)
+    row_squares(pointers, indices, data, 0, 3, squares)
     np.testing.assert_array_equal(squares, [5.0, 29.0, 0.0])

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
-from sklearn.base import is_classifier
+from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.losses.loss import Logistic, Loss, Squared
@@ -33,7 +33,7 @@ class WithPosterior:
         super().fit_loss(data, loss, start=start)  # type: ignore[misc]
         machine: Any = self
         strength = machine._recipe().strength
-        own = isinstance(loss, Logistic if is_classifier(machine) else Squared)
+        own = isinstance(loss, Logistic if isinstance(self, ClassifierMixin) else Squared)
         own = own and isinstance(machine._model, PairModel)
         if own and np.array_equal(loss.weights, strength * data.weights):  # type: ignore[attr-defined]
             self.observed_ = observations_of(machine, data)

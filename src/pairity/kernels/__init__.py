@@ -25,7 +25,7 @@ from pairity.runtime.lazy import attach
 
 if TYPE_CHECKING:
     from pairity.kernels.algebra import Kernel
-    from pairity.kernels.classes import Balanced, Mixed, OrderInvariant, SkewBalanced
+    from pairity.kernels.classes import Balanced, OrderInvariant, SkewBalanced
     from pairity.kernels.constructions import (
         Additive,
         Bilinear,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pairity.kernels.diffusion import Diffusion
     from pairity.kernels.drift import Drift
     from pairity.kernels.elementary import Gaussian, Linear
+    from pairity.kernels.mixed import Mixed
     from pairity.kernels.nystroem import Nystroem, approximation_errors
     from pairity.kernels.object_kernels import Callable, Identity, Polynomial, Precomputed
     from pairity.kernels.standardized import Standardized
@@ -78,12 +79,13 @@ __all__ = [
 
 _HOMES = {
     "algebra": "Kernel",
-    "classes": "Balanced Mixed OrderInvariant SkewBalanced",
+    "classes": "Balanced OrderInvariant SkewBalanced",
     "constructions": "Additive Bilinear Derived DirectSum EvenPart MetricLearning OddPart Product"
     " Tensor TensorMetric",
     "diffusion": "Diffusion",
     "drift": "Drift",
     "elementary": "Gaussian Linear",
+    "mixed": "Mixed",
     "nystroem": "Nystroem approximation_errors",
     "object_kernels": "Callable Identity Polynomial Precomputed",
     "standardized": "Standardized",

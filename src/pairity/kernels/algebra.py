@@ -12,7 +12,6 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable as Function
 from collections.abc import Hashable, Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from functools import cache, reduce
 from inspect import signature
@@ -159,7 +158,8 @@ class Kernel(BaseEstimator):
 
     def mapped(self, change: Function[[Kernel], Kernel]) -> Kernel:
         """A copy with the kernels among the parameters changed; matrices are shared."""
-        twin = copy(self)
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
         for name, value in self.parameters().items():
             if isinstance(value, Kernel):
                 setattr(twin, name, change(value))
@@ -202,11 +202,11 @@ class Kernel(BaseEstimator):
     @property
     def token(self) -> tuple[Any, ...]:
         """Structural identity: equal kernels have equal tokens (arrays count by identity)."""
-        values = self.parameters()
-        return (type(self).__name__, *((name, _token(values[name])) for name in sorted(values)))
+        own: Any = type(self)
+        return (own.__name__, *[_token(getattr(self, name)) for name in _parameter_names(own)])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kernel) and self.token == other.token
+        return self is other or (isinstance(other, Kernel) and self.token == other.token)
 
     def __hash__(self) -> int:
         return hash(self.token)
@@ -244,11 +244,11 @@ def _parameter_names(kernel_type: Any) -> tuple[str, ...]:
 def _token(value: Any) -> Any:
     if isinstance(value, Kernel):
         return value.token
+    if isinstance(value, float | int | str):
+        return value
     if isinstance(value, tuple):
         return tuple(map(_token, value))
-    if not isinstance(value, Hashable) or callable(value):
-        return ("identity", id(value))
-    return value
+    return value if isinstance(value, Hashable) and not callable(value) else ("identity", id(value))
 
 
 def _shown(value: Any) -> str:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel, require_kernel
-from pairity.kernels.atoms import Atoms, expand
+from pairity.kernels.atoms import Atoms, PairedAtoms, expand
 from pairity.kernels.elementary import spread_rows, spread_sample
 from pairity.kernels.object_kernels import Precomputed
 from pairity.pairs.arrays import Matrix
@@ -22,9 +22,8 @@ from pairity.pairs.parity import Parity, impose
 LAW_TOLERANCE = 1e-9
 #: Pairs on which the laws of a user's kernel are measured before a fit.
 _SAMPLE = 48
-#: Pairs on which the size of kernel values is looked at, and those on which a kernel that is not
-#: zero shows it.
-_VALUE_SAMPLE, _FEW = 200, 32
+#: Pairs on which the size of kernel values is looked at.
+_VALUE_SAMPLE = 200
 #: Kernel values beyond this overflow in products with weights; below the inverse they are lost.
 _LARGEST_VALUE, _SMALLEST_VALUE = 1e100, 1e-100
 #: What is left of a projection, relative to the kernel, when rounding is all there is.
@@ -50,12 +49,13 @@ def is_order_invariant(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -
 
 
 @dataclass(eq=False, repr=False)
-class _OfPairKernel(Kernel):
+class OfPairKernel(Kernel):
     """A construction on one pair kernel."""
 
     kernel: Kernel
 
     def check(self) -> None:
+        """Refuse what is no kernel."""
         require_kernel(self.kernel, "kernel", "a kernel of pairs")
         super().check()
 
@@ -63,7 +63,7 @@ class _OfPairKernel(Kernel):
         return f"{type(self).__name__}({self.kernel!r})"
 
 
-class OrderInvariant(_OfPairKernel):
+class OrderInvariant(OfPairKernel):
     """``(K(ab, cd) + K(ba, dc)) / 2``, formula (38): order-invariant for every pair kernel K."""
 
     def formula(self, atoms: Atoms) -> Any:
@@ -72,7 +72,7 @@ class OrderInvariant(_OfPairKernel):
         return (self.kernel.formula(atoms) + self.kernel.formula(mirrored)) * 0.5
 
 
-class _Projection(_OfPairKernel):
+class _Projection(OfPairKernel):
     """The part of one parity in the left pair."""
 
     _parity: ClassVar[Parity]
@@ -97,63 +97,6 @@ class SkewBalanced(_Projection):
 def projected(kernel: Kernel, parity: Parity) -> Kernel:
     """The balanced (6) or the skew-balanced (7) part of a kernel."""
     return Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
-
-
-@dataclass(eq=False, repr=False)
-class Mixed(_OfPairKernel):
-    """``even * K^b + odd * K^s``: functions ``f = f_even + f_odd`` of their own strengths.
-
-    ``K^b`` and ``K^s`` are the balanced (6) and the skew-balanced (7) part of K.  In a machine of
-    this kernel the two parts of f are orthogonal, and the penalty is
-
-        |f|^2 = |f_even|^2 / even + |f_odd|^2 / odd,
-
-    so a small strength lets that part speak only where the data insist.  Use it with
-    ``symmetry="none"``: trained on the rows as they are written, for data that are mostly
-    antisymmetric, say, but favour the object written first.  ``Mixed(K, 1, 1)`` is K,
-    ``Mixed(K, 1, 0)`` is ``Balanced(K)``, ``Mixed(K, 0, 1)`` is ``SkewBalanced(K)``.
-    :func:`pairity.inspection.even_odd_parts` splits the values of a fitted model.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Kernel of pairs.  One that is not order-invariant is made so first, by (38).
-    even, odd : float
-        Strengths, 0 or more and not both 0.
-
-    Examples
-    --------
-    >>> from pairity.kernels import Gaussian, Mixed
-    >>> Mixed(Gaussian(1.0), even=0.1)
-    Mixed(Gaussian(sigma=1.0), even=0.1, odd=1.0)
-    """
-
-    even: float = 1.0
-    odd: float = 1.0
-
-    def check(self) -> None:
-        """Refuse what is no kernel, and strengths out of range."""
-        super().check()
-        for name, strength in (("even", self.even), ("odd", self.odd)):
-            if not (np.isfinite(strength) and strength >= 0.0):
-                raise KernelError(
-                    f"got {name}={strength!r}; expected a finite strength, 0 or more: a negative"
-                    " one makes no positive semi-definite kernel."
-                )
-        if self.even == 0.0 and self.odd == 0.0:
-            raise KernelError("got even=0 and odd=0; expected at least one strength above 0.")
-
-    def formula(self, atoms: Atoms) -> Any:
-        """The two projections of the kernel, weighted."""
-        kernel = self.kernel
-        if not is_order_invariant(kernel, atoms.n_symmetric, atoms.n_antisymmetric):
-            kernel = OrderInvariant(kernel)
-        value, mirrored = kernel.formula(atoms), kernel.formula(atoms.swap_left())
-        even = impose(Parity.EVEN, value, mirrored) * float(self.even)
-        return even + impose(Parity.ODD, value, mirrored) * float(self.odd)
-
-    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        return f"Mixed({self.kernel!r}, even={self.even!r}, odd={self.odd!r})"
 
 
 # Laws, measured ---------------------------------------------------------------------------------
@@ -182,7 +125,7 @@ def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
     pairs = pairs.compact()
     with np.errstate(all="ignore"):
         gram = kernel.gram(pairs.with_mirrored())
-    _refuse_large(kernel, gram, pairs)
+    _refuse_large(kernel, _largest(gram), pairs)
     n = len(pairs)
     scale = float(np.abs(gram).max(initial=0.0))
     # rows: the pairs and their swaps; columns: the pairs (:n) and their swaps (n:)
@@ -203,46 +146,107 @@ def measure_laws(kernel: Kernel, pairs: Pairs) -> KernelLaws:
     )
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What the formula of a kernel tells, so that nothing has to be measured."""
+
+    parity: Parity | None
+    has_part: bool  # of the parity asked for
+    order_invariant: bool  # for certain: a function of whole rows tells nothing
+    proven: bool  # positive semi-definite, and as declared
+
+
+@lru_cache(maxsize=256)
+def _told(kernel: Kernel, asked: Parity | None, *group: int) -> _Told:
+    terms = expand(kernel, *group).terms
+    opaque = any(factor.role == "rows" for monomial in terms for factor in monomial.factors)
+    invariant = is_order_invariant(kernel, *group) and not opaque
+    proven = invariant and all(inner.proven for inner in kernel.walk())
+    known = None if asked is None else parity_of(kernel, *group)
+    part = kernel if asked is None or known is asked else projected(kernel, asked)
+    return _Told(known, not expand(part, *group).vanishes, invariant, proven)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """The part of a parity of a kernel, and whether it is zero on the pairs at hand."""
+
+    kernel: Kernel
+    is_zero: bool
+
+
 def project(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Kernel:
     """Kernel of the halved problem: the part of the asked parity, or a refusal with the fix."""
+    return projection_on(kernel, parity, pairs).kernel
+
+
+def projection_on(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Projection:
+    """The same, with what there is of it on these pairs."""
     kernel.check()
-    group = pairs.n_symmetric, pairs.n_antisymmetric
-    _refuse_large_values(kernel, pairs)
-    factors = (factor for monomial in expand(kernel, *group).terms for factor in monomial.factors)
-    # a function of whole rows tells nothing
-    opaque = any(factor.role == "rows" for factor in factors)
-    told_by_form = is_order_invariant(kernel, *group) and not opaque
-    if not (told_by_form and all(inner.proven for inner in kernel.walk())):
+    some = _largest_among_some(pairs)
+    sizes = _Sizes.of(kernel, parity, some)
+    _refuse_large(kernel, sizes.whole, pairs)
+    told = _told(kernel, parity, pairs.n_symmetric, pairs.n_antisymmetric)
+    if not told.proven:
         _check_measured(kernel, parity, spread_sample(pairs, _SAMPLE))
-    if parity is None:
-        return kernel
-    known = parity_of(kernel, *group)
-    if known is not None and known is not parity:
-        raise KernelError(_wrong_parity(kernel, parity))
-    projection = projected(kernel, parity)
-    if expand(projection, *group).vanishes:
-        raise KernelError(_vanishing(kernel, parity))
-    if not told_by_form:
-        _check_opaque(kernel, parity, spread_sample(pairs, _SAMPLE))
-    return kernel if known is parity else projection
+    if parity is not None:
+        if told.parity is not None and told.parity is not parity:
+            raise KernelError(_wrong_parity(kernel, parity))
+        if not told.has_part:
+            raise KernelError(_vanishing(kernel, parity))
+        if not told.order_invariant:
+            _check_opaque(kernel, parity, spread_sample(pairs, _SAMPLE))
+    is_zero = sizes.are_zero and (some is pairs or _Sizes.of(kernel, parity, pairs).are_zero)
+    if parity is None or told.parity is parity:
+        return Projection(kernel, is_zero)
+    return Projection(projected(kernel, parity), is_zero)
 
 
-def _refuse_large_values(kernel: Kernel, pairs: Pairs) -> None:
-    """Refuse values that overflow, by ``K(ab, ab)`` on some of the pairs, the largest among them.
+def _largest_among_some(pairs: Pairs) -> Pairs:
+    """Some of the pairs: those of the largest features, on which kernels are largest, among them."""
+    if len(pairs) <= _VALUE_SAMPLE:
+        return pairs
+    objects, even, odd = map(_row_sizes, (pairs.objects, pairs.symmetric, pairs.antisymmetric))
+    sizes = objects[pairs.first] + objects[pairs.second] + even + odd
+    return pairs[np.append(spread_rows(len(pairs), _VALUE_SAMPLE), sizes.argmax())]
+
+
+def _row_sizes(table: Any) -> Matrix:
+    """Sums of absolute values, by a product: of few columns that is quickest."""
+    return np.asarray(abs(table) @ np.ones(table.shape[1]))
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Largest ``K(ab, ab)`` on some pairs, and of the part of a parity.
 
     Values between two pairs are no larger, the kernel being positive semi-definite.
     """
-    objects = np.asarray(abs(pairs.objects).sum(axis=1)).ravel()
-    group = np.abs(pairs.symmetric).sum(axis=1) + np.abs(pairs.antisymmetric).sum(axis=1)
-    sizes = objects[pairs.first] + objects[pairs.second] + group
-    largest = np.flatnonzero(sizes == sizes.max(initial=0.0))[:1]
-    sample = pairs[np.union1d(spread_rows(len(pairs), _VALUE_SAMPLE), largest)]
-    with np.errstate(all="ignore"):
-        _refuse_large(kernel, kernel.diagonal(sample), pairs)
+
+    whole: float
+    part: float
+
+    @classmethod
+    def of(cls, kernel: Kernel, parity: Parity | None, pairs: Pairs) -> _Sizes:
+        atoms = PairedAtoms(pairs, pairs)
+        with np.errstate(all="ignore"):
+            values = kernel.formula(atoms)
+            if parity is None:
+                return cls(_largest(values), _largest(values))
+            mirrored = kernel.formula(atoms.swap_left())
+            return cls(_largest(values), _largest(impose(parity, values, mirrored)))
+
+    @property
+    def are_zero(self) -> bool:
+        """Whether the part is, up to rounding."""
+        return self.part <= max(_SMALLEST_VALUE, _ROUNDING * self.whole)
 
 
-def _refuse_large(kernel: Kernel, values: Matrix, pairs: Pairs) -> None:
-    largest = float(np.abs(values).max(initial=0.0))
+def _largest(values: Any) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _refuse_large(kernel: Kernel, largest: float, pairs: Pairs) -> None:
     if largest <= _LARGEST_VALUE:  # NaN is not
         return
     raise KernelError(
@@ -256,15 +260,6 @@ def _largest_feature(pairs: Pairs) -> float:
     used = pairs.without_unused_objects().objects
     tables = (used.data if sp.issparse(used) else used, pairs.symmetric, pairs.antisymmetric)
     return max(float(np.abs(table).max(initial=0.0)) for table in tables)
-
-
-def is_zero_on(projection: Kernel, kernel: Kernel, pairs: Pairs) -> bool:
-    """Whether the projection of a kernel is zero on these pairs, up to rounding."""
-    for part in (spread_sample(pairs, _FEW), pairs):
-        left, size = (np.abs(k.diagonal(part)).max(initial=0.0) for k in (projection, kernel))
-        if left > max(_SMALLEST_VALUE, _ROUNDING * size):
-            return False
-    return True
 
 
 def _check_measured(kernel: Kernel, parity: Parity | None, sample: Pairs) -> None:

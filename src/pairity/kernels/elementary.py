@@ -159,7 +159,8 @@ def moments(table: Features, *, are_distinct: bool = False) -> tuple[Vector, Vec
         return np.zeros(table.shape[1]), np.ones(table.shape[1])
     rows = table if are_distinct else table[distinct_rows(table).representative]
     if not sp.issparse(rows):
-        return rows.mean(axis=0), rows.std(axis=0)
+        mean = rows.mean(axis=0)
+        return mean, np.sqrt(np.square(rows - mean).mean(axis=0))
     sparse = sp.csr_array(rows)
     mean = np.asarray(sparse.mean(axis=0)).ravel()
     square = np.asarray(sparse.multiply(sparse).mean(axis=0)).ravel()

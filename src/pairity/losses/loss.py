@@ -53,7 +53,7 @@ class Loss:
         return [getattr(self, field.name) for field in fields(this)]
 
     def __len__(self) -> int:
-        return len(self._parts()[0])
+        raise NotImplementedError
 
     @property
     def counted(self) -> Mask:
@@ -100,7 +100,7 @@ class Loss:
         """The same losses with all weights multiplied: 2 for the halved set J (Theorem 2)."""
         raise NotImplementedError
 
-    def take(self, index: Places) -> Self:
+    def take(self, index: Places | slice) -> Self:
         """Losses of some rows."""
         return type(self)(*(part[index] for part in self._parts()))
 
@@ -126,6 +126,9 @@ class PiecewiseLinear(Loss):
     high: Vector
     below: Vector
     above: Vector
+
+    def __len__(self) -> int:
+        return len(self.low)
 
     @property
     def scale(self) -> float:
@@ -239,6 +242,9 @@ class _Weighted(Loss):
     targets: Vector
     weights: Vector
 
+    def __len__(self) -> int:
+        return len(self.targets)
+
     @property
     def per_weight(self) -> list[Vector]:
         """What the losses of rows have in common that are one loss with the sum of the weights."""
@@ -274,7 +280,7 @@ class Logistic(_Weighted):
 
     def _share(self, theta: Vector) -> Vector:
         weights = np.where(self.weights > 0, self.weights, 1.0)
-        return np.clip(self.targets * theta / weights, 0.0, 1.0)
+        return np.minimum(np.maximum(self.targets * theta / weights, 0.0), 1.0)
 
     def feasible(self, theta: Vector) -> Vector:
         """Dual variables with ``u`` clipped to [0, 1]."""

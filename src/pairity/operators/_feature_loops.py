@@ -48,9 +48,9 @@ def combine_ends(
 
 
 @njit(cache=True, nogil=True)
-def row_squares(pointers, indices, data, out):
-    """``|z_i|^2`` of sparse rows, which may name a column more than once."""
-    for row in range(len(out)):
+def row_squares(pointers, indices, data, start, stop, out):
+    """``|z_i|^2`` of sparse rows from start to stop, which may name a column more than once."""
+    for row in range(start, stop):
         total = 0.0
         for one in range(pointers[row], pointers[row + 1]):
             total += data[one] * data[one]
@@ -58,6 +58,15 @@ def row_squares(pointers, indices, data, out):
                 if indices[two] == indices[one]:
                     total += 2.0 * data[one] * data[two]
         out[row] = total
+
+
+@njit(cache=True, nogil=True)
+def add_rows(pointers, indices, data, theta, start, stop, out):
+    """``out += sum_i theta_i z_i`` over the rows from start to stop."""
+    for row in range(start, stop):
+        amount = theta[row]
+        for entry in range(pointers[row], pointers[row + 1]):
+            out[indices[entry]] += amount * data[entry]
 
 
 @njit(cache=True, nogil=True, inline="always")

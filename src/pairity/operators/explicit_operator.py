@@ -20,9 +20,12 @@ from pairity.operators.word_products import expand_words, reduce_words, reduce_w
 from pairity.operators.words import Block
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
+from pairity.runtime.resources import run_in_ranges
 
 #: Entries of a Gram matrix of objects from which on it is not made where features will do.
 _LARGE_GRAM = 4_000_000
+#: Rows that one range of work covers.
+_ROWS_PER_RANGE = 100_000
 #: Pairs whose group features are in extended precision at a time.
 _PRECISE_AT_A_TIME = 200_000
 
@@ -161,7 +164,11 @@ class ExplicitOperator(PairOperator):
         if not features.is_sparse:
             return np.einsum("ij,ij->i", rows, rows)
         squares = np.empty(len(self.left))
-        row_squares(rows.indptr, rows.indices, rows.data, squares)
+
+        def some(start: int, stop: int) -> None:
+            row_squares(rows.indptr, rows.indices, rows.data, start, stop, squares)
+
+        run_in_ranges(some, len(squares), _ROWS_PER_RANGE)
         return squares
 
 

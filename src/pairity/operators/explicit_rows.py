@@ -58,9 +58,15 @@ class Tables:
         first, second = map(self.ends, word)
         return first, second
 
+    def sample(self, symbol: Symbol) -> Any:
+        """Some features of a symbol: of all objects, or of one pair; None without any."""
+        if isinstance(symbol, Kernel):
+            return self.objects[symbol]
+        return self.of(symbol, 0, slice(0, 1))
+
     def is_unknown(self, block: Block) -> bool:
         """Whether a symbol of a block has no explicit features."""
-        return any(self.of(symbol, 0, slice(0, 1)) is None for symbol in block.symbols)
+        return any(self.sample(symbol) is None for symbol in block.symbols)
 
     def products(self, symbols: tuple[Symbol, ...], word: Word, rows: slice = slice(None)) -> Any:
         """``T_u``: products of the features that a word names; None for no symbols."""
@@ -91,15 +97,14 @@ def _multiplied(left: Any, right: Any) -> Any:
 def tables_of(form: tuple[Block, ...], sides: tuple[Pairs, ...]) -> list[Tables] | None:
     """Features of the objects of all sides in one space; None where a kernel has no few."""
     named = [NamedObjects(side.objects, side.id_codes) for side in sides]
-    symbols = {symbol for block in form for symbol in block.symbols}
-    explicit = {k: k.explicit_together(named) for k in symbols if isinstance(k, Kernel)}
-    known = {kernel: tables for kernel, tables in explicit.items() if tables is not None}
-    if len(known) < len(explicit):
-        return None
-    found = [
-        Tables(side, {kernel: tables[number] for kernel, tables in known.items()}, {})
-        for number, side in enumerate(sides)
-    ]
+    kernels: Any = {symbol for block in form for symbol in block.symbols[: block.n_objects]}
+    found = [Tables(side, {}, {}) for side in sides]
+    for kernel in kernels:
+        tables = kernel.explicit_together(named)
+        if tables is None:
+            return None
+        for side, table in zip(found, tables, strict=True):
+            side.objects[kernel] = table
     for block in form:
         if block.names_pairs:
             symbol: Any = block.symbols[0]
@@ -142,7 +147,7 @@ def _judged(kernel: Kernel, one: Pairs) -> tuple[Block, ...]:
     for block in form:
         if tables[0].is_unknown(block):
             return ()
-        widths = [tables[0].of(symbol, 0, slice(None)) for symbol in block.symbols]
+        widths = [tables[0].sample(symbol) for symbol in block.symbols]
         sparse = [at for at, features in enumerate(widths) if sp.issparse(features)]
         if (len(sparse) > 1 or (sparse and block.n_objects > 1)) and not block.names_pairs:
             return ()
@@ -187,17 +192,14 @@ class ExplicitFeatures:
             self.n_columns += sum(met.width(block.exchange_sign(column)) for column in columns)
             self.n_entries, self.is_sparse = self.n_entries + len(columns), True
             return
-        one = slice(0, 1)
-        features = [self._tables.of(symbol, 0, one) for symbol in block.symbols]
+        features = [self._tables.sample(symbol) for symbol in block.symbols]
         width = _n_columns(block, [each.shape[1] for each in features])
         self.n_columns += width
         n_entries = width
-        for symbol, each in zip(block.symbols, features, strict=True):
-            if sp.issparse(each) and isinstance(symbol, Kernel):
-                table: Any = self._tables.objects[symbol]
-                self.is_sparse = True
-                filled = 2.0 * table.nnz / max(1, table.shape[0])
-                n_entries = round(filled * n_entries / each.shape[1])
+        for table in filter(sp.issparse, features):
+            self.is_sparse = True
+            filled = 2.0 * table.nnz / max(1, table.shape[0])
+            n_entries = round(filled * n_entries / table.shape[1])
         self.n_entries += n_entries
 
     @property
@@ -270,11 +272,16 @@ def _ends_combined(table: Any, pairs: Pairs, weights: Vector) -> Any:
     counts = np.diff(table.indptr)
     each = counts[pairs.first] * (weights[0] != 0.0) + counts[pairs.second] * (weights[1] != 0.0)
     n_entries = int(each.sum())
-    pointers = np.zeros(len(pairs) + 1, dtype=np.int64)
-    indices, data = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
+    pointers = np.zeros(len(pairs) + 1, dtype=_pointer_type(n_entries))
+    indices, data = np.empty(n_entries, dtype=pointers.dtype), np.empty(n_entries)
     inputs = table.indptr, table.indices, table.data.astype(np.float64, copy=False)
     combine_ends(pairs.first, pairs.second, weights, *inputs, pointers, indices, data)
     return sp.csr_array((data, indices, pointers), shape=(len(pairs), table.shape[1]))
+
+
+def _pointer_type(n_entries: int) -> type[np.signedinteger]:
+    """Type of the numbers of CSR, one for all of them: SciPy would copy them otherwise."""
+    return np.int32 if n_entries <= np.iinfo(np.int32).max else np.int64
 
 
 def _folded(features: Any, sign: float) -> Any:
@@ -297,8 +304,10 @@ def beside_one_another(parts: list[Any]) -> Any:
         np.diff(part.indptr) if sp.issparse(part) else np.full(n_rows, part.shape[1])
         for part in parts
     )
-    pointers = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
-    indices, data = np.empty(pointers[-1], dtype=np.int32), np.empty(pointers[-1])
+    ends = np.cumsum(entries)
+    pointers = np.zeros(n_rows + 1, dtype=_pointer_type(int(ends[-1]) if n_rows else 0))
+    pointers[1:] = ends
+    indices, data = np.empty(pointers[-1], dtype=pointers.dtype), np.empty(pointers[-1])
     places, offset = pointers[:-1].copy(), 0
     for part in parts:
         if sp.issparse(part):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -223,15 +223,19 @@ def _ratio(others: Terms, terms: Terms) -> float | None:
 def gram_megabytes(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> float:
     """Megabytes that products through the object Gram matrices of a kernel take."""
     right = left if right is None else right
+    copies = _n_grams(expand(kernel, left.n_symmetric, left.n_antisymmetric))
+    return megabytes_of(left.n_objects, right.n_objects, copies=copies)
+
+
+@lru_cache(maxsize=256)
+def _n_grams(expansion: Expansion) -> int:
+    """Matrices between objects that are held at a time."""
     groups: dict[object, set[tuple[Kernel, ...]]] = {}
-    for monomial in expand(kernel, left.n_symmetric, left.n_antisymmetric).terms:
+    for monomial in expansion.terms:
         groups.setdefault(monomial.factors, set()).update(filter(None, monomial.edges))
     known = {kernel for edges in groups.values() for kernels in edges for kernel in kernels}
-    if not known:
-        return 0.0
     stacked = sum(len(edges) for edges in groups.values() if len(edges) > 1)
-    copies = len(known) + stacked + _IN_PRODUCTS
-    return megabytes_of(left.n_objects, right.n_objects, copies=copies)
+    return len(known) + stacked + _IN_PRODUCTS if known else 0
 
 
 def _compile(terms: Terms, grams: ObjectGrams) -> TermTable:

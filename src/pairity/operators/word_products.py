@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.operators._feature_loops import add_products_precisely
+from pairity.operators._feature_loops import add_products_precisely, add_rows
 from pairity.operators.explicit_rows import Tables
 from pairity.operators.group_features import group_table
 from pairity.operators.words import Block, Word
@@ -19,6 +20,8 @@ from pairity.pairs.arrays import Places, Vector, batches, sums_at
 
 #: Entries of products of features that are made at a time.
 _ENTRIES_AT_A_TIME = 2_000_000
+#: Pairs whose features, a few thousand at most, are made at once without counting them.
+_FEW_PAIRS = 1000
 
 
 def reduce_words(block: Block, tables: Tables, vector: Any) -> NDArray[Any]:
@@ -46,10 +49,11 @@ def _reduce(block: Block, word: Word, tables: Tables, vector: Any) -> NDArray[An
         return np.asarray(np.sum(products, axis=0))
     symbol: Any = block.symbols[0]
     table, ends = tables.objects[symbol], tables.ends(word[0])
+    if len(block.symbols) == 1:
+        return _gathered(table, _sums(ends, vector, table.shape[0]))
     group = tables.products(block.symbols[1:], word[1:])
-    amounts = [vector] if group is None else [vector * column for column in group.T]
-    sums = [_sums(ends, each, table.shape[0]) for each in amounts]
-    return np.concatenate([np.asarray(table.T @ each) for each in sums])
+    sums = [_sums(ends, vector * column, table.shape[0]) for column in group.T]
+    return np.concatenate([_gathered(table, each) for each in sums])
 
 
 def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
@@ -64,11 +68,31 @@ def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDA
         )
     symbol: Any = block.symbols[0]
     table, ends = tables.objects[symbol], tables.ends(word[0])
+    if len(block.symbols) == 1:
+        return _at_ends(table, ends, sums)
     group = tables.products(block.symbols[1:], word[1:])
-    if group is None:
-        return np.asarray(table @ sums)[ends]
-    values = [np.asarray(table @ each)[ends] for each in np.split(sums, group.shape[1])]
+    values = [_at_ends(table, ends, each) for each in np.split(sums, group.shape[1])]
     return np.asarray(sum(column * value for column, value in zip(group.T, values, strict=True)))
+
+
+def _at_ends(table: Any, ends: Places, sums: NDArray[Any]) -> NDArray[Any]:
+    """``table sums`` at some objects; in extended precision, which BLAS lacks, of these alone."""
+    alone = sums.dtype == np.longdouble and len(ends) < table.shape[0]
+    if alone and not sp.issparse(table):
+        return np.asarray(table[ends] @ sums)
+    return np.asarray(table @ sums)[ends]
+
+
+def _gathered(table: Any, amounts: NDArray[Any]) -> NDArray[Any]:
+    """``table' amounts``, in the precision of the amounts or of the table."""
+    if not sp.issparse(table):
+        return np.asarray(table.T @ amounts)
+    if amounts.dtype != np.float64:
+        rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+        return _sums(table.indices, table.data * amounts[rows], table.shape[1])
+    total = np.zeros(table.shape[1])
+    add_rows(table.indptr, table.indices, table.data, amounts, 0, table.shape[0], total)
+    return total
 
 
 def reduce_words_precisely(
@@ -93,7 +117,7 @@ def reduce_words_precisely(
         symbol: Any = block.symbols[0]
         table, ends = tables.objects[symbol], tables.ends(word[0])
         sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
-        words.append(np.concatenate([np.asarray(table.T @ each) for each in sums]))
+        words.append(np.concatenate([_gathered(table, each) for each in sums]))
     return np.stack(words)
 
 
@@ -117,6 +141,8 @@ def _precise_sums(places: Places, left: Vector, right: Vector, size: int) -> Any
 
 def _parts(block: Block, tables: Tables) -> list[slice]:
     """Rows whose products of features are made at a time."""
+    if len(tables.pairs) <= _FEW_PAIRS:
+        return [slice(None)]
     widths = [tables.of(symbol, 0, slice(0, 1)).shape[1] for symbol in block.symbols]
     return list(batches(len(tables.pairs), int(_ENTRIES_AT_A_TIME // max(1, np.prod(widths)))))
 

@@ -45,23 +45,23 @@ class Block:
     words: tuple[Word, ...]
     weights: Matrix  # (n_words, n_words)
 
-    @property
+    @cached_property
     def n_objects(self) -> int:
         """How many of the symbols are object kernels."""
         return sum(isinstance(symbol, Kernel) for symbol in self.symbols)
 
-    @property
+    @cached_property
     def is_folded(self) -> bool:
         """Whether columns come in equal pairs: those of two equal symbols."""
         return len(self.symbols) == 2 and self.symbols[0] == self.symbols[1]
 
-    @property
+    @cached_property
     def names_pairs(self) -> bool:
         """Whether it has an indicator column for each two objects that meet: Product(Identity())."""
         symbol = self.symbols[0] if self.is_folded else None
         return isinstance(symbol, Kernel) and symbol.tells_apart
 
-    @property
+    @cached_property
     def is_direct(self) -> bool:
         """Whether sums over pairs are taken object by object, or for each two that meet."""
         return self.n_objects <= 1 or self.names_pairs

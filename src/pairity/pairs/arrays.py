@@ -103,31 +103,55 @@ def distinct_rows(table: Features, codes: Vector | None = None) -> DistinctRows:
     if codes is not None:
         table = joined([table, codes[:, np.newaxis]], 1)
     if table.shape[1] == 1:  # a column is in order by itself, but for the signs of zeros
-        column = as_dense(table)[:, 0] + 0.0
-        _, representative, inverse = np.unique(column, return_index=True, return_inverse=True)
-        return DistinctRows(representative, inverse)
-    fingerprint = _fingerprints(table)
-    _, representative, inverse = np.unique(fingerprint, return_index=True, return_inverse=True)
-    different: Any = table != table[representative[inverse]]
+        return _distinct_values(as_dense(table)[:, 0] + 0.0)
+    found = _distinct_values(_fingerprints(table))
+    if len(found.representative) == table.shape[0]:
+        return found
+    different: Any = table != table[found.representative[found.inverse]]
     if different.nnz if sp.issparse(table) else different.any():
         _, representative, inverse = np.unique(
             as_dense(table) + 0.0, axis=0, return_index=True, return_inverse=True
         )
-    return DistinctRows(representative.astype(np.intp), inverse.reshape(-1).astype(np.intp))
+        return DistinctRows(representative.astype(np.intp), inverse.reshape(-1).astype(np.intp))
+    return found
+
+
+def _distinct_values(values: NDArray[Any]) -> DistinctRows:
+    """The same for numbers: the first of each, in ascending order."""
+    order = values.argsort(kind="stable")
+    ascending = values[order]
+    is_new = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
+    inverse = np.empty(len(values), dtype=np.intp)
+    inverse[order] = is_new.cumsum() - 1
+    return DistinctRows(order[is_new], inverse)
 
 
 def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble 64-bit words (the finaliser of the splitmix64 generator)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * _MIX_FIRST
-    bits = (bits ^ (bits >> np.uint64(27))) * _MIX_SECOND
-    return bits ^ (bits >> np.uint64(31))
+    """Scramble 64-bit words, in place (the finaliser of the splitmix64 generator)."""
+    bits ^= bits >> np.uint64(30)
+    bits *= _MIX_FIRST
+    bits ^= bits >> np.uint64(27)
+    bits *= _MIX_SECOND
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
-def _entry_hash(values: Vector, column: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _column_hash(column: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    return _mix((column + np.uint64(1)) * _ODD_CONSTANT)
+
+
+@lru_cache(maxsize=256)
+def _column_hashes(n_columns: int) -> NDArray[np.uint64]:
+    return _column_hash(np.arange(n_columns, dtype=np.uint64))
+
+
+def _entry_hash(values: Vector, column_hash: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Hash of one entry; entries that are zero (of either sign) count as absent."""
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    hashed = _mix(bits ^ _mix((column + np.uint64(1)) * _ODD_CONSTANT))
-    return np.where(values == 0.0, np.uint64(0), hashed)
+    hashed = _mix(bits ^ column_hash)
+    hashed[values == 0.0] = 0
+    return hashed
 
 
 def _fingerprints(table: Any) -> NDArray[np.uint64]:
@@ -135,9 +159,10 @@ def _fingerprints(table: Any) -> NDArray[np.uint64]:
     total = np.zeros(n_rows, dtype=np.uint64)
     if sp.issparse(table):
         row = np.repeat(np.arange(n_rows), np.diff(table.indptr))
-        np.add.at(total, row, _entry_hash(table.data, table.indices.astype(np.uint64)))
+        columns = _column_hash(table.indices.astype(np.uint64))
+        np.add.at(total, row, _entry_hash(table.data, columns))
         return total
+    hashes = _column_hashes(n_columns)
     for part in batches(n_columns, _ENTRIES_AT_A_TIME // max(1, n_rows)):
-        columns = np.arange(part.start, part.stop, dtype=np.uint64)
-        total += _entry_hash(table[:, part], columns).sum(axis=1, dtype=np.uint64)
+        total += _entry_hash(table[:, part], hashes[part]).sum(axis=1, dtype=np.uint64)
     return total

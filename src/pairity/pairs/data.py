@@ -357,7 +357,7 @@ class Pairs:
         """The same pairs over a table of the objects in use, in the order they were in."""
         used = np.zeros(self.n_objects, dtype=np.bool_)
         used[self.first] = used[self.second] = True
-        return self._with_objects(used, np.cumsum(used) - 1)
+        return self if used.all() else self._with_objects(used, np.cumsum(used) - 1)
 
     def _with_objects(self, chosen: Any, number: Places) -> Pairs:
         """The same pairs over some rows of the table, ``number[i]`` being that of row i."""

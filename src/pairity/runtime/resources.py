@@ -29,10 +29,13 @@ _SHARE = 0.6
 def available_megabytes() -> float:
     """Memory that can be had without swapping, in megabytes."""
     try:
-        with open("/proc/meminfo", "rb", buffering=0) as facts:
-            for line in facts.read(512).splitlines():
-                if line.startswith(b"MemAvailable:"):
-                    return float(line.split()[1]) / 1e3
+        facts = os.open("/proc/meminfo", os.O_RDONLY)
+        try:
+            _, found, rest = os.read(facts, 512).partition(b"MemAvailable:")
+        finally:
+            os.close(facts)
+        if found:
+            return float(rest.split(None, 1)[0]) / 1e3
     except OSError:
         pass
     try:
@@ -247,24 +250,39 @@ def one_blas_thread() -> Iterator[None]:
     processes that takes ten times as long.  Fits in several threads share the limit, which ends with
     the last of them.
     """
+    global _fits_on_one_thread
     with _blas_lock:
-        _blas_limits.append(
-            _libraries().limit(limits=1, user_api="blas") if not _blas_limits else None
-        )
+        if not _fits_on_one_thread:
+            _limited.extend(_limit(library, 1) for library in _blas_libraries())
+        _fits_on_one_thread += 1
     try:
         yield
     finally:
         with _blas_lock:
-            if len(_blas_limits) == 1:
-                _blas_limits[0].restore_original_limits()
-                _blas_limits.clear()
-            else:
-                _blas_limits.pop()
+            _fits_on_one_thread -= 1
+            if not _fits_on_one_thread:
+                for library, threads in zip(_blas_libraries(), _limited, strict=True):
+                    _limit(library, threads)
+                _limited.clear()
 
 
 _blas_lock = threading.Lock()
-#: What restores the limits, followed by one entry for every other fit under way.
-_blas_limits: list[Any] = []
+#: How many fits are under way; threads that each library of BLAS had before the first of them.
+_fits_on_one_thread = 0
+_limited: list[int | None] = []
+
+
+def _limit(library: Any, threads: int | None) -> int | None:
+    """Set the threads of a library, and return how many it had; None of one that does not say."""
+    before: int | None = library.get_num_threads()
+    if None not in (before, threads) and before != threads:
+        library.set_num_threads(threads)
+    return before
+
+
+@cache
+def _blas_libraries() -> list[Any]:
+    return list(_libraries().select(user_api="blas").lib_controllers)
 
 
 @cache

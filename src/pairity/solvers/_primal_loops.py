@@ -48,15 +48,6 @@ def times_rows(pointers, indices, data, parameters, start, stop, out):
         out[row] = total
 
 
-@njit(cache=True, nogil=True)
-def add_rows(pointers, indices, data, theta, start, stop, out):
-    """``out += sum_i theta_i z_i`` over the rows from start to stop."""
-    for row in range(start, stop):
-        amount = theta[row]
-        for entry in range(pointers[row], pointers[row + 1]):
-            out[indices[entry]] += amount * data[entry]
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _rounded_pull(decision, low, high, below, above, step, centre):
     point = centre - step * decision

@@ -13,12 +13,13 @@ could matter, many more are, or all of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairity.losses.loss import Vector
+from pairity.runtime.resources import run_in_ranges
 from pairity.solvers.problem import AnyProblem, SomeLoss
 
 #: A relative gap below this is narrow, whatever the tolerance.
@@ -26,6 +27,8 @@ _FINEST_GAP = 1e-5
 #: Kernel values that are recomputed in extended precision, at first and where rounding could matter;
 #: rows at least.
 _FIRST_ENTRIES, _PRECISE_ENTRIES, _LEAST_ROWS = 400, 300_000, 6
+#: Rows whose losses are added up at a time.
+_ROWS_PER_RANGE = 100_000
 #: Share of the tolerance up to which rounding does not matter.
 _NEGLIGIBLE = 1e-3
 
@@ -133,10 +136,10 @@ def _certify_rows(
     """The certificate with so many decisions in extended precision."""
     rows = _rows_to_recompute(problem, n_rows)
     precise = problem.operator.precise_product(rows, theta)
-    rounding = float(np.max(np.abs(precise - values[rows]), initial=0.0)) / problem.loss.unit
+    rounding = float(np.abs(precise - values[rows]).max(initial=0.0)) / problem.loss.unit
     if len(rows) == len(values):
         values = precise.astype(np.float64)
-    return replace(certify_values(problem, theta, values, tol, lost), rounding=rounding)
+    return certify_values(problem, theta, values, tol, lost, rounding)
 
 
 def _rounding_is_negligible(
@@ -154,14 +157,37 @@ def _rows_to_recompute(problem: AnyProblem[SomeLoss], most: int) -> NDArray[np.i
     if n <= most:
         return np.arange(n)
     largest = np.argpartition(-problem.operator.diagonal(), most // 2)[: most // 2]
-    spread = np.linspace(0, n - 1, most - most // 2).astype(np.intp)
-    return np.union1d(largest, spread)
+    rest = most - most // 2
+    spread = np.arange(rest) * (n - 1) // max(1, rest - 1)
+    return np.concatenate([largest, spread])
+
+
+def _sums(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
+    """Loss of the decisions, loss of the function 0, and dual term: sums over all rows.
+
+    Those of ranges of rows, which do not depend on the number of threads, are added up in order.
+    """
+    sums, zeros = np.zeros((-(-len(loss) // _ROWS_PER_RANGE), 3)), np.zeros_like(decisions)
+
+    def some(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        rows = loss if len(sums) == 1 else loss.take(part)
+        terms = rows.value(decisions[part]), rows.value(zeros[part]), rows.conjugate(theta[part])
+        sums[start // _ROWS_PER_RANGE] = [term.sum() for term in terms]
+
+    run_in_ranges(some, len(loss), _ROWS_PER_RANGE)
+    return sums.sum(axis=0)
 
 
 def certify_values(
-    problem: AnyProblem[SomeLoss], theta: Vector, values: Vector, tol: float, lost: float = 0.0
+    problem: AnyProblem[SomeLoss],
+    theta: Vector,
+    values: Vector,
+    tol: float,
+    lost: float = 0.0,
+    rounding: float = 0.0,
 ) -> Certificate:
-    """The same from known ``values = K theta``, taken at their word."""
+    """The same from known ``values = K theta``, taken at their word up to ``rounding``."""
     loss = problem.loss
     low = high = bias = 0.0
     finite = bool(np.isfinite(theta).all() and np.isfinite(values).all())
@@ -173,15 +199,14 @@ def certify_values(
     else:
         violation = loss.violation(theta, values + bias) if finite else np.inf
     quadratic = 0.5 * float(np.dot(theta, values))
-    primal = quadratic + float(np.sum(loss.value(values + bias)))
-    dual = quadratic + float(np.sum(loss.conjugate(theta)))
+    of_model, of_zero, conjugate = map(float, _sums(loss, theta, values + bias))
+    primal, dual = quadratic + of_model, quadratic + conjugate
     gap = primal + dual + lost
     if problem.has_bias:  # a dual bound holds for sum(theta) = 0 alone: count what is missing
         gap += abs(float(theta.sum()) * bias)
     # a gap is relative to the objective, or to a billionth of that of the function 0
-    of_zero = float(np.sum(loss.value(np.zeros(len(loss)))))
     size = max(abs(primal), abs(dual), 1e-9 * of_zero, np.finfo(float).tiny)
     interval = low, high, bias
     return Certificate(
-        primal, dual, gap, gap / size, violation, *interval, *loss.support(theta), tol
+        primal, dual, gap, gap / size, violation, *interval, *loss.support(theta), tol, rounding
     )

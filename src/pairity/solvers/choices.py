@@ -6,6 +6,7 @@ Which of them "auto" stands for is decided in :mod:`pairity.solvers.plan`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, TypeAlias
 
 from pairity.runtime.validation import check_choice, check_positive
@@ -132,13 +133,18 @@ RIDGE: tuple[type[Solver], ...] = (
 SolverLike: TypeAlias = str | Solver
 
 
+@cache
+def _named(name: str, suitable: tuple[type[Solver], ...]) -> Solver:
+    check_choice(name, "solver", ("auto", *(one.name for one in suitable)))
+    return next((one() for one in suitable if one.name == name), Solver())
+
+
 def as_solver(solver: Any, suitable: tuple[type[Solver], ...]) -> Solver:
     """The object that a name stands for, or the object itself, if it is a suitable one."""
-    names = ("auto", *(one.name for one in suitable))
     if isinstance(solver, str):
-        check_choice(solver, "solver", names)
-        return next((one() for one in suitable if one.name == solver), Solver())
+        return _named(solver, suitable)
     if not isinstance(solver, suitable):
+        names = ("auto", *(one.name for one in suitable))
         known = ", ".join(f"{one.__name__}()" for one in suitable)
         raise ValueError(
             f"got solver={solver!r}; expected one of the names {', '.join(map(repr, names))} or an"

@@ -240,15 +240,14 @@ class _Run:
             return
         whole = self._at(state.parameters + step)
         at_end = float(np.dot(whole.gradient, step))
-        change = whole.decisions - state.decisions
-        slow = float(np.dot(self.penalty * state.parameters, step))
-        fast = float(np.dot(self.penalty * step, step))
 
         def slope(length: float) -> float:
             if length == 1.0:
                 return at_end
+            change = whole.decisions - state.decisions
             pulled = self.losses.slope(state.decisions, change, length, self.width)
-            return slow + length * fast - pulled
+            there = self.penalty * (state.parameters + length * step)
+            return float(np.dot(there, step)) - pulled
 
         length = step_length(slope, at_start)
         self.state = whole if length == 1.0 else self._at(state.parameters + length * step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +15,11 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pairity.losses.loss import Vector
+from pairity.operators._feature_loops import add_rows
 from pairity.pairs.arrays import batches, distinct_rows, sums_at
 from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.runtime.resources import run_in_ranges
-from pairity.solvers._primal_loops import add_outer_products, add_rows, add_squares, times_rows
+from pairity.solvers._primal_loops import add_outer_products, add_squares, times_rows
 
 #: Parameters up to which second derivatives are factored; beyond, conjugate gradients.
 MOST_FACTORED = 2000
@@ -84,7 +86,7 @@ class Design:
 
     def _summed(self, add: Callable[..., None], weights: Vector, *shape: int) -> Any:
         """Sums of ranges that do not depend on the number of threads, added up in one order."""
-        matrix, n_rows, size = self.rows, self.rows.shape[0], int(np.prod(shape))
+        matrix, n_rows, size = self.rows, self.rows.shape[0], math.prod(shape)
         n_ranges = max(1, min(_MOST_RANGES, _MOST_NUMBERS // max(1, size), n_rows // _LEAST_ROWS))
         step = max(1, -(-n_rows // n_ranges))
         parts = np.zeros((n_ranges, *shape))
@@ -127,10 +129,10 @@ class Design:
 
     def _dense_curvature(self, weights: Vector) -> NDArray[np.float64]:
         """Rows without weight are left out: of the hinge those are most."""
-        width, used = self.rows.shape[1], np.flatnonzero(weights)
-        every = len(used) == len(weights)
+        every = np.count_nonzero(weights) == len(weights)
         if every and self.rows.size <= _ENTRIES_AT_A_TIME:
             return np.asarray((self.rows * weights[:, np.newaxis]).T @ self.rows)
+        width, used = self.rows.shape[1], np.flatnonzero(weights)
         inner = np.zeros((width, width))
         for part in batches(len(used), _ENTRIES_AT_A_TIME // max(1, width)):
             some = self.rows[part] if every else self.rows[used[part]]
@@ -171,13 +173,12 @@ def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[V
     """``(matrix + penalty)^-1``, with a diagonal of ones before it is factored."""
     if not len(penalty):  # no features at all
         return lambda right: right
-    places = np.diag_indices(len(penalty))
-    matrix[places] += penalty
-    diagonal = matrix[places].copy()
+    diagonal = np.einsum("ii->i", matrix)  # a view
+    diagonal += penalty
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     matrix *= scale[:, np.newaxis]
     matrix *= scale
-    matrix[places] = 1.0
+    diagonal[:] = 1.0
     added = 0.0
     while True:
         # LAPACK itself: for a dozen features the checks around it take longer than the work
@@ -187,7 +188,7 @@ def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[V
         if added >= _MOST_ADDED:
             raise LinAlgError("second derivatives are not positive definite")
         added = max(_LEAST_ADDED, 10.0 * added)
-        matrix[places] = 1.0 + added
+        diagonal[:] = 1.0 + added
     return lambda right: scale * dpotrs(factor, scale * right, lower=True)[0]
 
 
@@ -211,12 +212,14 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
     n_rows, weights = rows.shape[0], loss.weights
     if n_rows < _ROWS_TO_GROUP or not (weights > 0.0).all():
         return None
-    scales = Design(rows, has_bias=False).scales()
-    random = np.random.default_rng(0).normal(size=(2, len(scales))) / scales
+    tried = min(n_rows, _ROWS_TO_TRY)
+    some = Design(rows[np.linspace(0, n_rows - 1, tried).astype(np.intp)], has_bias=False)
+    random = np.random.default_rng(0).normal(size=(2, rows.shape[1])) / some.scales()
+    keys = some.times(random[0])
+    if not _many_are_equal(np.abs(keys) if with_signs else keys, n_rows):
+        return None
     keys = Design(rows, has_bias=False).times(random[0])
     signs = np.where(keys < 0.0, -1.0, 1.0) if with_signs else np.ones(n_rows)
-    if not _many_are_equal(np.abs(keys) if with_signs else keys):
-        return None
     turned = loss.signed(signs)
     others = signs * np.asarray(rows @ random[1])
     table = np.column_stack([signs * keys, others, *turned.per_weight])
@@ -231,9 +234,7 @@ def grouped(rows: Any, loss: Any, *, with_signs: bool) -> Grouped | None:
     return Grouped(inverse, signs, weights / total[inverse], len(chosen), kept, of_groups)
 
 
-def _many_are_equal(keys: Vector) -> bool:
-    """Whether few enough are distinct, judged by some of them."""
-    n, tried = len(keys), min(len(keys), _ROWS_TO_TRY)
-    some = np.sort(keys[np.linspace(0, n - 1, tried).astype(np.intp)])
-    n_distinct = 1 + int(np.count_nonzero(np.diff(some)))
-    return few_are_distinct(n_distinct, tried, n, _SHARE_TO_GROUP)
+def _many_are_equal(keys: Vector, n_rows: int) -> bool:
+    """Whether few enough of the rows are distinct, judged by the keys of some of them."""
+    n_distinct = 1 + int(np.count_nonzero(np.diff(np.sort(keys))))
+    return few_are_distinct(n_distinct, len(keys), n_rows, _SHARE_TO_GROUP)

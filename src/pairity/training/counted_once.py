@@ -115,8 +115,8 @@ def _meet_again(pairs: Pairs) -> bool:
     """Whether two objects meet twice in the mean; not told of many pairs."""
     if len(pairs) > _TRIED:
         return True
-    keys = unordered_keys(pairs.first, pairs.second, pairs.n_objects)
-    return len(np.unique(keys)) <= _SHARE * len(pairs)
+    keys = np.sort(unordered_keys(pairs.first, pairs.second, pairs.n_objects))
+    return 1 + int(np.count_nonzero(keys[1:] != keys[:-1])) <= _SHARE * len(pairs)
 
 
 def _counted(cells: Places, n_cells: int) -> tuple[Places, Places] | None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.exceptions import ConvergenceWarning, PairityWarning, levels_to_the_caller
-from pairity.kernels.classes import is_zero_on, project, zero_on_data
+from pairity.kernels.classes import projection_on, zero_on_data
 from pairity.kernels.standardized import as_kernel, fitted_kernel
 from pairity.losses.loss import Loss, Vector
 from pairity.pairs.parity import Parity
@@ -139,13 +139,13 @@ def prepare(
     free = how.with_bias and bias_is_free
     seen = pairs if (data.weights > 0.0).all() else pairs[data.weights > 0.0]
     fitted = fitted_kernel(as_kernel(kernel).detached(), seen, parity, has_bias=free)
-    projected = project(fitted, parity, pairs)
-    if is_zero_on(projected, fitted, pairs):
+    projection = projection_on(fitted, parity, pairs)
+    if projection.is_zero:
         warnings.warn(
             zero_on_data(fitted, parity, pairs), PairityWarning, stacklevel=levels_to_the_caller()
         )
     budget = how.options.budget
-    return TrainingSet(pairs, loss, parity, fitted, projected, how.with_bias, budget)
+    return TrainingSet(pairs, loss, parity, fitted, projection.kernel, how.with_bias, budget)
 
 
 def of_low_rank(found: Any, kernel: Any, objects: Any) -> Fitted:
@@ -168,8 +168,9 @@ def fitted_of(
     rows = data.pairs.with_mirrored() if full and data.parity is not None else data.pairs
     support = np.flatnonzero(solution.theta)
     bias = 0.0 if data.parity is Parity.ODD else certificate.bias
-    pairs = rows[support].without_unused_objects()
-    model = PairModel(data.kernel, pairs, solution.theta[support], bias, data.parity)
+    pairs = rows if len(support) == len(rows) else rows[support]
+    used = pairs.without_unused_objects()
+    model = PairModel(data.kernel, used, solution.theta[support], bias, data.parity)
     return Fitted(model, certificate, solution.n_iter, solution.reason, solution.theta)
 
 

@@ -98,8 +98,8 @@ def _read_labelled(
         values = one_per_pair(y, len(pairs), "label")
         unlabelled = _read_unlabelled(values, estimator.unlabelled)
         y = values[~unlabelled]
-    known = np.ones(len(pairs), dtype=np.bool_) if unlabelled is None else ~unlabelled
-    labels = read_labels(y, int(np.count_nonzero(known)), parity, estimator.positive)
+    known: Any = slice(None) if unlabelled is None else ~unlabelled
+    labels = read_labels(y, len(weights[known]), parity, estimator.positive)
     if unlabelled is not None and estimator.unlabelled == 0 and set(y.tolist()) == {1}:
         warnings.warn(
             f"got the labels 0 ({int(unlabelled.sum())} rows) and 1; 0 is taken as 'no label' here:"
@@ -107,7 +107,8 @@ def _read_labelled(
             PairityWarning,
             stacklevel=levels_to_the_caller(),
         )
-    weights[known] *= class_factors(estimator.class_weight, labels, parity)
+    if estimator.class_weight is not None:
+        weights[known] *= class_factors(estimator.class_weight, labels, parity)
     if not (weights[known] > 0).any():
         raise ValueError(
             f"got class_weight {estimator.class_weight!r} that leaves no row with a weight above 0;"
@@ -115,8 +116,10 @@ def _read_labelled(
         )
     if parity is Parity.ODD:
         refuse_self_pairs(pairs)
-    signs = np.zeros(len(pairs))
-    signs[known] = labels.signs
+    signs = labels.signs
+    if unlabelled is not None:
+        signs = np.zeros(len(pairs))
+        signs[known] = labels.signs
     estimator.classes_ = labels.classes
     return _counted(pairs.compact(), signs, weights, parity, labels.classes, unlabelled)
 

@@ -49,14 +49,14 @@ _LEAST_ROWS, _ROUND = 10, 1e-7
 def warn_of_surroundings(estimator: Any, pairs: Pairs, *, fits: bool) -> None:
     """Warn of a calibration around an antisymmetric classifier, and of folds of repeated pairs."""
     symmetry = getattr(estimator, "symmetry", "none")
-    odd = symmetry == "antisymmetric" and is_classifier(estimator)
+    odd = symmetry == "antisymmetric"
     if symmetry == "none" or not (fits or odd):
         return
     for frame in _callers():
         module = frame.f_globals.get("__name__", "")
         if module.startswith("pairity.") and _is_of_another(frame, estimator):
             return  # an estimator around this one has said it
-        if module == "sklearn.calibration" and odd:
+        if module == "sklearn.calibration" and odd and is_classifier(estimator):
             _warn_of_calibration(estimator)
             odd = False
         if fits and module in _VALIDATES:
