@@ -12,7 +12,7 @@ pytest.importorskip("distributed", reason="the extra pairity[distributed] is not
 
 
 @contextmanager
-def small_cluster():
+def small_cluster(**options):
     from distributed import Client, LocalCluster
 
     with (
@@ -20,8 +20,8 @@ def small_cluster():
             n_workers=2,
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
-            memory_limit="1GiB",
             silence_logs=50,
+            **options,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
@@ -30,15 +30,24 @@ def small_cluster():
 
 @pytest.fixture(scope="session")
 def client():
-    with small_cluster() as client:
+    """Two workers, which are threads here; all that they are told goes through sockets."""
+    with small_cluster(processes=False, protocol="tcp") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def processes():
+    """Two workers in processes of their own, which are started again where they are killed."""
+    with small_cluster(memory_limit="1GiB") as client:
         yield client
 
 
 @pytest.fixture
-def own_client():
-    """A cluster whose workers may be killed."""
-    with small_cluster() as client:
-        yield client
+def own_client(processes):
+    """A cluster whose workers may be killed; both are alive when a test begins."""
+    processes.wait_for_workers(2, timeout=60)
+    processes.run(os.getpid)  # they answer
+    return processes
 
 
 class Problem:
