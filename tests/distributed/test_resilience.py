@@ -15,6 +15,7 @@ from pairity.distributed.cluster import read_checkpoint, write_checkpoint
 from pairity.exceptions import DataError
 from pairity.kernels import Gaussian, Linear, Nystroem, Product
 from pairity.solvers.low_rank.minimise import Progress
+from tests.distributed.conftest import Problem
 
 KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
 
@@ -24,7 +25,12 @@ def machine(problem, **options):
     return PairSVC(problem.symmetry, kernel=kernel, C=0.05, tol=1e-3, **options)
 
 
-def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_path, monkeypatch):
+# The steps of a fit and their checkpoints are the same for both symmetries: one test has the
+# symmetric problem, the next one the other.
+
+
+def test_a_killed_worker_costs_its_part_not_the_fit(own_client, tmp_path, monkeypatch):
+    problem = Problem(tmp_path, "symmetric")
     expected = distributed.fit(machine(problem), problem.dataset(own_client), "label")
     assert expected.n_iter_ >= 3
     killed = []
@@ -71,7 +77,8 @@ with Client({address!r}, set_as_default=False) as client:
 """
 
 
-def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, problem, tmp_path):
+def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, odd_problem, tmp_path):
+    problem = odd_problem
     expected = distributed.fit(machine(problem), problem.dataset(client), "label")
     state = tmp_path / "state.npz"
     code = CUT_OFF.format(
