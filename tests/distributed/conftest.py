@@ -35,7 +35,7 @@ def client():
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def processes():
     """Two workers in processes of their own, which are started again where they are killed."""
     with small_cluster(memory_limit="1GiB") as client:
@@ -92,6 +92,12 @@ class Problem:
             table = self.pairs.iloc[rows]
             table.to_parquet(self.folder / f"{number}.parquet", row_group_size=70, index=False)
 
+    def write_others(self):
+        """The same schema and number of rows, other pairs and labels."""
+        self.pairs = self.pairs.sample(frac=1.0, random_state=0)
+        self.pairs["label"] = np.where(self.pairs["label"] == "yes", "no", "yes")
+        self.write()
+
     def dataset(self, client=None, **using):
         from pairity.distributed import PairDataset
 
@@ -103,6 +109,15 @@ class Problem:
             **self.group,
         )
         return data.using(client, **{"pairs_per_part": 280, **using})
+
+    def machine(self, **options):
+        """A machine for these pairs that a cluster can fit."""
+        from pairity import PairSVC
+        from pairity.kernels import Gaussian, Linear, Nystroem, Product
+
+        kernel = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+        fitted = kernel.fitted_to(self.in_memory())
+        return PairSVC(self.symmetry, **{"kernel": fitted, "C": 0.05, "tol": 1e-3, **options})
 
     def in_memory(self):
         """The pairs as they were made, whatever became of the tables."""
