@@ -11,15 +11,21 @@ import pytest
 pytest.importorskip("distributed", reason="the extra pairity[distributed] is not installed")
 
 
+#: No profiles of the work, and a look at the clock of each loop once a second.
+QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+
+
 @contextmanager
 def small_cluster(**options):
+    import dask
     from distributed import Client, LocalCluster
 
     with (
+        dask.config.set(QUIET),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
+            dashboard_address=None,
             silence_logs=50,
             **options,
         ) as cluster,
