@@ -18,6 +18,7 @@ QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.in
 @contextmanager
 def small_cluster(**options):
     import dask
+
     from distributed import Client, LocalCluster
 
     with (
@@ -34,7 +35,7 @@ def small_cluster(**options):
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client():
     """Two workers, which are threads here; all that they are told goes through sockets."""
     with small_cluster(processes=False, protocol="tcp") as client:

@@ -202,9 +202,8 @@ class Kernel(BaseEstimator):
     @property
     def token(self) -> tuple[Any, ...]:
         """Structural identity: equal kernels have equal tokens (arrays count by identity)."""
-        own_type: Any = type(self)
-        names = _names_in_order(own_type)
-        return (own_type.__name__, *((name, _token(getattr(self, name))) for name in names))
+        values = self.parameters()
+        return (type(self).__name__, *((name, _token(values[name])) for name in sorted(values)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Kernel) and self.token == other.token
@@ -242,18 +241,7 @@ def _parameter_names(kernel_type: Any) -> tuple[str, ...]:
     return tuple(signature(kernel_type).parameters) if own else ()
 
 
-@cache
-def _names_in_order(kernel_type: Any) -> tuple[str, ...]:
-    return tuple(sorted(_parameter_names(kernel_type)))
-
-
-#: Types of nearly all parameters that are no kernels: they stand for themselves.
-_PLAIN = frozenset({float, int, bool, str, type(None)})
-
-
 def _token(value: Any) -> Any:
-    if type(value) in _PLAIN:
-        return value
     if isinstance(value, Kernel):
         return value.token
     if isinstance(value, tuple):
