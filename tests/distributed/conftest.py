@@ -26,7 +26,7 @@ def small_cluster(**options):
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # any free port
             silence_logs=50,
             **options,
         ) as cluster,
