@@ -38,11 +38,12 @@ def pytest_xdist_make_scheduler(config, log):
 #: Files that take long for the number of their tests: they begin, so that no process is left alone
 #: with one of them at the end.
 SLOW_FILES = (
-    "test_distributed_commands",
-    "test_faults",
+    "test_distributed_fit",
     "test_documents",
+    "test_resilience",
+    "test_distributed_commands",
     "test_memory",
-    "test_changed_files",
+    "test_faults",
     "test_careless",
     "test_hostile",
     "test_swap_law",
@@ -51,7 +52,7 @@ SLOW_FILES = (
     "test_demo",
     "test_commands",
     "test_report_chromium",
-    "test_resilience",
+    "test_changed_files",
     "test_examples",
     "test_football",
 )

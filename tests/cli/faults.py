@@ -7,6 +7,7 @@ Pairity's own functions (or writes) and lets the chosen one fail.
 from __future__ import annotations
 
 import errno
+import functools
 import inspect
 import io
 import os
@@ -24,6 +25,19 @@ from pairity.app.cli import run
 PACKAGE = os.fspath(Path(pairity.__file__).parent)
 
 
+@functools.cache  # asked at every call of any function
+def in_package(filename):
+    return filename.startswith(PACKAGE)
+
+
+def counts(code):
+    """Whether a function may fail; what fails before the entry point is Python's affair.
+
+    So is what fails where a generator is closed, which counts as a call of it.
+    """
+    return code is not run.__code__ and not code.co_flags & inspect.CO_GENERATOR
+
+
 class Calls:
     """Counts calls of functions of the package; the chosen one raises instead of running."""
 
@@ -31,21 +45,12 @@ class Calls:
         self.fault, self.at, self.count = fault, at, 0
 
     def __call__(self, frame, event, argument):
-        if event == "call" and self._is_ours(frame.f_code):
+        code = frame.f_code
+        if event == "call" and in_package(code.co_filename) and counts(code):
             self.count += 1
             if self.count == self.at:
                 sys.settrace(None)
                 self.fault()
-
-    def _is_ours(self, code):
-        """Whether a function is Pairity's; what fails before the entry point is Python's affair.
-
-        So is what fails where a generator is closed, which counts as a call of it.
-        """
-        is_generator = code.co_flags & inspect.CO_GENERATOR
-        return (
-            code.co_filename.startswith(PACKAGE) and code is not run.__code__ and not is_generator
-        )
 
     @contextmanager
     def injected(self):

@@ -31,9 +31,14 @@ CLOSE = ["--learner", "logistic", "--tol", "1e-6"]
 
 @pytest.fixture(scope="module")
 def address():
-    """A scheduler with two workers."""
+    """A scheduler with two workers, which are threads here; told everything through sockets."""
     with dask.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
     ) as cluster:
         yield cluster.scheduler_address
 

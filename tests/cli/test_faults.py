@@ -92,18 +92,19 @@ def test_what_is_left_behind_is_seen(place, monkeypatch):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_faults(place, command):
     arguments = COMMANDS[command]
-    for number, (make, code) in enumerate(
-        [
-            (lambda at: Calls(interrupt, at), 130),
-            (lambda at: Calls(exhaust, at), 2),
-            (Writes, 2),
-        ]
-    ):
+    calls, writes = Calls(), Writes()
+    for counted in (calls, writes):
         prepare(place, command)
-        counted = make(-1)
         assert exit_code_of(arguments, counted)[0] == 0
         done = contents(place)
-        few = 4 if command == "report" else 12
+    few = 4 if command == "report" else 12
+    for number, (make, code, counted) in enumerate(
+        [
+            (lambda at: Calls(interrupt, at), 130, calls),
+            (lambda at: Calls(exhaust, at), 2, calls),
+            (Writes, 2, writes),
+        ]
+    ):
         for at in points_of(counted.count, number, int(POINTS) if POINTS.isdigit() else few):
             before = prepare(place, command)
             fault = make(int(at))

@@ -11,34 +11,50 @@ import pytest
 pytest.importorskip("distributed", reason="the extra pairity[distributed] is not installed")
 
 
+#: No profiles of the work, and a look at the clock of each loop once a second.
+QUIET = {"distributed.worker.profile.enabled": False, "distributed.admin.tick.interval": "1s"}
+
+
 @contextmanager
-def small_cluster():
+def small_cluster(**options):
+    import dask
+
     from distributed import Client, LocalCluster
 
     with (
+        dask.config.set(QUIET),
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",
-            memory_limit="1GiB",
+            dashboard_address="127.0.0.1:0",  # any free port
             silence_logs=50,
+            **options,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client():
-    with small_cluster() as client:
+    """Two workers, which are threads here; all that they are told goes through sockets."""
+    with small_cluster(processes=False, protocol="tcp") as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Two workers in processes of their own, which are started again where they are killed."""
+    with small_cluster(memory_limit="1GiB") as client:
         yield client
 
 
 @pytest.fixture
-def own_client():
-    """A cluster whose workers may be killed."""
-    with small_cluster() as client:
-        yield client
+def own_client(processes):
+    """A cluster whose workers may be killed; both are alive when a test begins."""
+    processes.wait_for_workers(2, timeout=60)
+    processes.run(os.getpid)  # they answer
+    return processes
 
 
 class Problem:
@@ -83,6 +99,12 @@ class Problem:
             table = self.pairs.iloc[rows]
             table.to_parquet(self.folder / f"{number}.parquet", row_group_size=70, index=False)
 
+    def write_others(self):
+        """The same schema and number of rows, other pairs and labels."""
+        self.pairs = self.pairs.sample(frac=1.0, random_state=0)
+        self.pairs["label"] = np.where(self.pairs["label"] == "yes", "no", "yes")
+        self.write()
+
     def dataset(self, client=None, **using):
         from pairity.distributed import PairDataset
 
@@ -94,6 +116,15 @@ class Problem:
             **self.group,
         )
         return data.using(client, **{"pairs_per_part": 280, **using})
+
+    def machine(self, **options):
+        """A machine for these pairs that a cluster can fit."""
+        from pairity import PairSVC
+        from pairity.kernels import Gaussian, Linear, Nystroem, Product
+
+        kernel = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+        fitted = kernel.fitted_to(self.in_memory())
+        return PairSVC(self.symmetry, **{"kernel": fitted, "C": 0.05, "tol": 1e-3, **options})
 
     def in_memory(self):
         """The pairs as they were made, whatever became of the tables."""

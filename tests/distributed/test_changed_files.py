@@ -2,15 +2,13 @@
 
 import os
 import shutil
-import signal
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from pairity import PairSVC, distributed
-from pairity.distributed import train, write_predictions
-from pairity.distributed.cluster import write_checkpoint
+from pairity.distributed import write_predictions
 from pairity.distributed.parts import Columns, FramePart, parquet_parts, pin
 from pairity.distributed.passes_on_workers import load_chunk
 from pairity.distributed.train import survey_part
@@ -21,49 +19,6 @@ from pairity.pairs.parity import Parity
 from pairity.solvers.low_rank.form import read_form
 
 KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
-
-
-def machine(problem):
-    kernel = KERNEL.fitted_to(problem.in_memory())
-    return PairSVC(problem.symmetry, kernel=kernel, C=0.05, tol=1e-3)
-
-
-def write_other_pairs(problem):
-    """The same schema and number of rows, other pairs and labels."""
-    problem.pairs = problem.pairs.sample(frac=1.0, random_state=0)
-    problem.pairs["label"] = np.where(problem.pairs["label"] == "yes", "no", "yes")
-    problem.write()
-
-
-def kill_holders_of_chunks(client):
-    """Kill the workers that have read pairs; the number of them."""
-    pids = client.run(os.getpid)
-    holders = [
-        worker
-        for worker, keys in client.has_what().items()
-        if any("load_chunk" in str(key) for key in keys)
-    ]
-    for worker in holders:
-        os.kill(pids[worker], signal.SIGKILL)
-    return len(holders)
-
-
-def test_a_fit_ends_where_lost_parts_would_be_read_from_other_files(
-    own_client, odd_problem, tmp_path, monkeypatch
-):
-    killed = []
-
-    def replace_and_kill(path, progress, fingerprint):
-        if progress.n_iter == 2:
-            write_other_pairs(odd_problem)
-            killed.append(kill_holders_of_chunks(own_client))
-        write_checkpoint(path, progress, fingerprint)
-
-    monkeypatch.setattr(train, "write_checkpoint", replace_and_kill)
-    data = odd_problem.dataset(own_client, checkpoint=tmp_path / "state.npz")
-    with pytest.raises(DataError, match=r"got .*\d\.parquet, which is not the file that it was"):
-        distributed.fit(machine(odd_problem), data, "label")
-    assert sum(killed) >= 1
 
 
 # One file ---------------------------------------------------------------------------------------
@@ -169,7 +124,7 @@ def test_predictions_of_other_files_are_not_written(client, odd_problem, tmp_pat
         odd_problem.in_memory(), odd_problem.pairs["label"]
     )
     data = odd_problem.dataset(client)
-    write_other_pairs(odd_problem)
+    odd_problem.write_others()
     with pytest.raises(DataError, match=r"0\.parquet, which is not the file that it was"):
         write_predictions(model, data, tmp_path / "said")
     assert not (tmp_path / "said").exists()
@@ -180,7 +135,7 @@ def checkpointed(client, odd_problem, tmp_path):
     """A problem, and the checkpoint of a fit to it."""
     state = tmp_path / "state.npz"
     model = distributed.fit(
-        machine(odd_problem), odd_problem.dataset(client, checkpoint=state), "label"
+        odd_problem.machine(), odd_problem.dataset(client, checkpoint=state), "label"
     )
     return odd_problem, state, model
 
@@ -197,7 +152,7 @@ def other_objects(problem):
 @pytest.mark.parametrize("change", [other_labels, other_objects])
 def test_a_checkpoint_of_other_pairs_or_objects_is_refused(client, checkpointed, change):
     problem, state, _ = checkpointed
-    learner = machine(problem)
+    learner = problem.machine()
     change(problem)
     problem.write()
     with pytest.raises(DataError, match="another problem"):
@@ -209,6 +164,6 @@ def test_a_checkpoint_outlives_the_times_of_files_and_the_parts(client, checkpoi
     for path in problem.folder.glob("*.parquet"):
         os.utime(path, ns=(0, 0))
     data = problem.dataset(client, checkpoint=state, resume=True, pairs_per_part=600)
-    resumed = distributed.fit(machine(problem), data, "label")
+    resumed = distributed.fit(problem.machine(), data, "label")
     assert resumed.certificate_.holds
     assert resumed.n_iter_ == model.n_iter_

@@ -21,9 +21,10 @@ def values(model, pairs):
     return model._model.decisions(pairs)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("learner", "options", "target"), LEARNERS)
-def test_the_model_is_that_of_one_process(client, problem, learner, options, target, weighted):
+def test_the_model_is_that_of_one_process(client, problem, learner, options, target):
+    """Each learner and each symmetry with weights and without, one of them in each fit."""
+    weighted = (learner in (PairSVC, PairSVR)) == (problem.symmetry == "symmetric")
     pairs = problem.in_memory()
     kernel = KERNEL.fitted_to(pairs)
     options = {"symmetry": problem.symmetry, "kernel": kernel, "tol": 1e-3, **options}
@@ -115,7 +116,8 @@ def test_class_weights(client, tmp_path, class_weight):
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=3e-5)
 
 
-def test_a_local_cluster_is_started_where_none_is_given(odd_problem):
+def test_a_local_cluster_is_started_where_none_is_given(odd_problem, threads):
+    threads(1)  # as many workers
     model = distributed.fit(
         PairRidge("antisymmetric", kernel=KERNEL), odd_problem.dataset(), "value"
     )

@@ -8,24 +8,21 @@ import sys
 
 import numpy as np
 import pytest
+from tests.distributed.conftest import Problem
 
-from pairity import PairSVC, distributed
+from pairity import distributed
 from pairity.distributed import cluster, train
 from pairity.distributed.cluster import read_checkpoint, write_checkpoint
 from pairity.exceptions import DataError
-from pairity.kernels import Gaussian, Linear, Nystroem, Product
 from pairity.solvers.low_rank.minimise import Progress
 
-KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+# The steps of a fit and their checkpoints are the same for both symmetries: one test has the
+# symmetric problem, the next one the other.
 
 
-def machine(problem, **options):
-    kernel = KERNEL.fitted_to(problem.in_memory())
-    return PairSVC(problem.symmetry, kernel=kernel, C=0.05, tol=1e-3, **options)
-
-
-def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_path, monkeypatch):
-    expected = distributed.fit(machine(problem), problem.dataset(own_client), "label")
+def test_a_killed_worker_costs_its_part_not_the_fit(own_client, tmp_path, monkeypatch):
+    problem = Problem(tmp_path, "symmetric")
+    expected = distributed.fit(problem.machine(), problem.dataset(own_client), "label")
     assert expected.n_iter_ >= 3
     killed = []
 
@@ -39,7 +36,7 @@ def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_pat
 
     monkeypatch.setattr(train, "write_checkpoint", write_and_kill)
     data = problem.dataset(own_client, checkpoint=tmp_path / "state.npz")
-    found = distributed.fit(machine(problem), data, "label")
+    found = distributed.fit(problem.machine(), data, "label")
     assert len(killed) == 1
     assert killed[0] not in own_client.run(os.getpid).values()
     assert found.certificate_.holds
@@ -50,6 +47,37 @@ def test_a_killed_worker_costs_its_part_not_the_fit(own_client, problem, tmp_pat
     )
 
 
+def kill_holders_of_chunks(client):
+    """Kill the workers that have read pairs; the number of them."""
+    pids = client.run(os.getpid)
+    holders = [
+        worker
+        for worker, keys in client.has_what().items()
+        if any("load_chunk" in str(key) for key in keys)
+    ]
+    for worker in holders:
+        os.kill(pids[worker], signal.SIGKILL)
+    return len(holders)
+
+
+def test_a_fit_ends_where_lost_parts_would_be_read_from_other_files(
+    own_client, odd_problem, tmp_path, monkeypatch
+):
+    killed = []
+
+    def replace_and_kill(path, progress, fingerprint):
+        if progress.n_iter == 2:
+            odd_problem.write_others()
+            killed.append(kill_holders_of_chunks(own_client))
+        write_checkpoint(path, progress, fingerprint)
+
+    monkeypatch.setattr(train, "write_checkpoint", replace_and_kill)
+    data = odd_problem.dataset(own_client, checkpoint=tmp_path / "state.npz")
+    with pytest.raises(DataError, match=r"got .*\d\.parquet, which is not the file that it was"):
+        distributed.fit(odd_problem.machine(), data, "label")
+    assert sum(killed) >= 1
+
+
 CUT_OFF = """
 import os, signal, sys
 sys.path.insert(0, {root!r})
@@ -57,7 +85,7 @@ from pathlib import Path
 from distributed import Client
 from pairity.distributed import fit, train
 from tests.distributed.conftest import Problem
-from tests.distributed.test_resilience import machine, write_checkpoint
+from tests.distributed.test_resilience import write_checkpoint
 
 def write_and_die(path, progress, fingerprint):
     write_checkpoint(path, progress, fingerprint)
@@ -67,12 +95,13 @@ def write_and_die(path, progress, fingerprint):
 train.write_checkpoint = write_and_die
 problem = Problem(Path({folder!r}), {symmetry!r})
 with Client({address!r}, set_as_default=False) as client:
-    fit(machine(problem), problem.dataset(client, checkpoint={state!r}), "label")
+    fit(problem.machine(), problem.dataset(client, checkpoint={state!r}), "label")
 """
 
 
-def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, problem, tmp_path):
-    expected = distributed.fit(machine(problem), problem.dataset(client), "label")
+def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, odd_problem, tmp_path):
+    problem = odd_problem
+    expected = distributed.fit(problem.machine(), problem.dataset(client), "label")
     state = tmp_path / "state.npz"
     code = CUT_OFF.format(
         root=os.getcwd(),
@@ -86,7 +115,7 @@ def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, problem, tmp_pa
     with np.load(state) as stored:
         assert int(stored["n_iter"]) == 2
     resumed = distributed.fit(
-        machine(problem), problem.dataset(client, checkpoint=state, resume=True), "label"
+        problem.machine(), problem.dataset(client, checkpoint=state, resume=True), "label"
     )
     assert resumed.certificate_.holds
     assert resumed.n_iter_ == expected.n_iter_
@@ -111,14 +140,14 @@ def test_an_unknown_id_is_named_before_training(client, odd_problem, untrained):
     with pytest.raises(
         DataError, match=r"'nobody' .*row 50, column 'b' of .*1.parquet, row group 0"
     ):
-        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
+        distributed.fit(odd_problem.machine(), odd_problem.dataset(client), "label")
 
 
 def test_a_missing_id_is_named(client, odd_problem, untrained):
     odd_problem.pairs.loc[401, "a"] = None
     odd_problem.write()
     with pytest.raises(DataError, match=r"no id in row 1, column 'a' of .*2.parquet, row group 0"):
-        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
+        distributed.fit(odd_problem.machine(), odd_problem.dataset(client), "label")
 
 
 def test_a_file_that_is_no_parquet_is_named(client, odd_problem, untrained):
@@ -136,7 +165,7 @@ def test_a_damaged_row_group_is_named_before_training(client, odd_problem, untra
     content[place : place + 40] = b"\xff" * 40
     path.write_bytes(bytes(content))
     with pytest.raises(DataError, match=r"1\.parquet, row group 1, which cannot be read"):
-        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
+        distributed.fit(odd_problem.machine(), odd_problem.dataset(client), "label")
 
 
 @pytest.mark.parametrize(
@@ -151,14 +180,14 @@ def test_bad_values_are_named(client, odd_problem, untrained, column, value, mes
     odd_problem.pairs.loc[530, column] = value
     odd_problem.write()
     with pytest.raises(DataError, match=message):
-        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label", "weight")
+        distributed.fit(odd_problem.machine(), odd_problem.dataset(client), "label", "weight")
 
 
 def test_pairs_of_one_object_are_named(client, odd_problem, untrained):
     odd_problem.pairs.loc[75, "b"] = odd_problem.pairs.loc[75, "a"]
     odd_problem.write()
     with pytest.raises(DataError, match=r"row 5 of .*0.parquet, row group 1 that pairs 'object"):
-        distributed.fit(machine(odd_problem), odd_problem.dataset(client), "label")
+        distributed.fit(odd_problem.machine(), odd_problem.dataset(client), "label")
 
 
 # Checkpoints ------------------------------------------------------------------------------------
@@ -198,19 +227,19 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkey
 
 def test_checkpoints_of_other_problems_are_refused(client, odd_problem, tmp_path):
     state = tmp_path / "state.npz"
-    distributed.fit(machine(odd_problem), odd_problem.dataset(client, checkpoint=state), "label")
+    distributed.fit(odd_problem.machine(), odd_problem.dataset(client, checkpoint=state), "label")
     data = odd_problem.dataset(client, checkpoint=state, resume=True)
-    other = machine(odd_problem).set_params(C=0.25)
+    other = odd_problem.machine().set_params(C=0.25)
     with pytest.raises(DataError, match="another problem"):
         distributed.fit(other, data, "label")
     shutil.copy(state, tmp_path / "cut.npz")
     (tmp_path / "cut.npz").write_bytes(state.read_bytes()[:100])
     data = odd_problem.dataset(client, checkpoint=tmp_path / "cut.npz", resume=True)
     with pytest.raises(DataError, match="which is no checkpoint"):
-        distributed.fit(machine(odd_problem), data, "label")
+        distributed.fit(odd_problem.machine(), data, "label")
     data = odd_problem.dataset(client, checkpoint=tmp_path / "none.npz", resume=True)
     with pytest.raises(DataError, match=r"no checkpoint .* to resume from"):
-        distributed.fit(machine(odd_problem), data, "label")
+        distributed.fit(odd_problem.machine(), data, "label")
 
 
 def test_options_out_of_range(odd_problem):

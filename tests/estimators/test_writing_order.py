@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import cases
 from learners import LEARNERS
@@ -77,15 +78,16 @@ def labels_of(pairs, symmetry, seed=1):
 
 
 def assert_same_model(model, pairs, targets, rows, values, close=CLOSE):
-    """Two fits, one of them to some rows in the other order."""
+    """Two fits, one of them to some rows in the other order; both models."""
     new = cases.random_pairs(2, n=25, m=9)
     sign = int(SYMMETRIES[model.symmetry].sign)
-    expected = getattr(model.fit(pairs, targets), values)(new)
-    turned = np.where(rows, sign * targets, targets)
-    found = getattr(model.fit(pairs.with_swapped(rows), turned), values)(new)
+    one, other = clone(model).fit(pairs, targets), clone(model)
+    other.fit(pairs.with_swapped(rows), np.where(rows, sign * targets, targets))
+    expected, found = getattr(one, values)(new), getattr(other, values)(new)
     scale = np.abs(expected).max()
     assert scale > 1e-3
     np.testing.assert_allclose(found, expected, rtol=0, atol=close * scale)
+    return one, other
 
 
 # Kernels ----------------------------------------------------------------------------------------
@@ -206,11 +208,10 @@ def test_every_search(symmetry, search, options):
     if "Cs" in options:
         values = "decision_function"
     rows = some_rows(4, 48)
-    assert_same_model(model, pairs, targets, rows, values)
-    signs = np.where(rows, SYMMETRIES[symmetry].sign, 1.0)[model.held_out_rows_]
-    turned = signs * model.held_out_decisions_
-    model.fit(pairs, targets)
-    np.testing.assert_allclose(turned, model.held_out_decisions_, rtol=0, atol=1e-9)
+    one, other = assert_same_model(model, pairs, targets, rows, values)
+    signs = np.where(rows, SYMMETRIES[symmetry].sign, 1.0)[other.held_out_rows_]
+    turned = signs * other.held_out_decisions_
+    np.testing.assert_allclose(turned, one.held_out_decisions_, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("symmetry", BOTH)
