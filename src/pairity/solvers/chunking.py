@@ -28,7 +28,6 @@ from pairity.solvers.problem import (
     feasible_start,
     merits,
 )
-from pairity.solvers.proximal import MOST_FREE, settle
 from pairity.solvers.rough_start import rough_start
 
 #: Working set at first, and at most when more variables than that are free; a Gram block takes 4
@@ -273,9 +272,10 @@ class _Run:
             if polished is not None:
                 self.patient = False
                 return polished, total
+            from pairity.solvers.proximal import MOST_FREE, settle  # few fits come here
+
             if np.count_nonzero(loss.is_free(inside)) <= MOST_FREE:
-                found, _ = settle(block, inside, tol)
-                return found, total
+                return settle(block, inside, tol), total
         return inside, total
 
 

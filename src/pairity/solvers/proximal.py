@@ -18,6 +18,7 @@ solution is off its margins by ``rho |theta - t|``.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,14 +51,12 @@ class _Point:
     bias: float
 
 
-def settle(block: Block, theta: Vector, tol: float) -> tuple[Vector, bool]:
-    """Dual variables of the block to a KKT violation of ``tol``, and whether that was reached."""
+def settle(block: Block, theta: Vector, tol: float) -> Vector:
+    """Dual variables of the block, to a KKT violation of ``tol`` or as near as can be."""
     run = _Run(block, theta, tol)
-    try:
-        reached = run.iterate()
-    except LinAlgError:
-        reached = False
-    return run.best, reached
+    with suppress(LinAlgError):  # of a matrix that rounding made indefinite: the best so far
+        run.iterate()
+    return run.best
 
 
 class _Run:
@@ -73,8 +72,8 @@ class _Run:
         self.least_rho = mean * (_LEAST_SINGLE if block.gram.dtype == np.float32 else _LEAST)
         self.rho = max(self.rho, self.least_rho)
 
-    def iterate(self) -> bool:
-        """One centre after the other."""
+    def iterate(self) -> None:
+        """One centre after the other, until the tolerance is reached or rounding is in the way."""
         point = self._at(self.centre)
         while self.n_steps < _MOST_STEPS:
             started = self.n_steps
@@ -84,13 +83,12 @@ class _Run:
             if violation < self.least:
                 self.best, self.least = theta, violation
             if violation <= self.tol:
-                return True
+                return
             taken = self.n_steps - started
             factor = next((fall for most, fall in _FALLS if taken <= most), 1.0)
             if factor * self.rho < self.least_rho and violation > 0.5 * self.least:
-                return False
+                return
             self.centre, self.rho = theta, max(factor * self.rho, self.least_rho)
-        return False
 
     def _at(self, theta: Vector) -> _Point:
         values = times(self.block.gram, theta) + self.block.outside
