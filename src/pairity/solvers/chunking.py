@@ -194,6 +194,9 @@ class _Run:
         wanted = int(_ROOM * np.count_nonzero(free)) if relative_gap <= _NEAR else 0
         if violation > _SLOW * self.best_violation:
             self.slow_rounds += 1
+            if self.slow_rounds == _PATIENCE:
+                self._refresh()
+                return True
             if self.slow_rounds % _PATIENCE == 0:
                 wanted = max(wanted, 2 * self.working_set)
         self.best_violation = min(violation, self.best_violation)
@@ -211,12 +214,17 @@ class _Run:
         change = np.zeros(len(theta))
         change[chosen] = inside - theta[chosen]
         theta[chosen] = inside
-        fine = self.options.tol < _FINE
+        fine = self.options.tol < _FINE or self._is_stiff
         self.values += operator.product(change) if fine else operator.rough_product(change)
         self.fresh = False
         self.n_iter += max(1, steps)
         self.n_rounds += 1
         return True
+
+    @property
+    def _is_stiff(self) -> bool:
+        """Whether single steps hardly lower the violation: some directions are far stiffer."""
+        return self.slow_rounds >= _PATIENCE
 
     def _gram(self, chosen: Index) -> Gram:
         """Kernel values of the working set, in memory that is used again from round to round.
@@ -224,7 +232,7 @@ class _Run:
         Large ones are in single precision: what that loses, the next product sets right.
         """
         size = len(chosen)
-        fine = size <= _SMALL_SET or self.options.tol < _FINE
+        fine = size <= _SMALL_SET or self.options.tol < _FINE or self._is_stiff
         dtype = np.dtype(np.float64 if fine else np.float32)
         if self._memory.size < size * size or self._memory.dtype != dtype:
             self._memory = np.zeros(0)  # goes before the next one comes
@@ -243,7 +251,8 @@ class _Run:
         inside, values = self.theta[self.chosen], self.values[self.chosen]
         outside = values - times(gram, inside)
         # far from the optimum a rough solve is enough; where rough is all there will be, it is not
-        far = tol > _INNER_SHARE * _CLOSE * loss.scale and not self.options.rough
+        rough = tol > _INNER_SHARE * _CLOSE * loss.scale and not self.options.rough
+        far = rough and not self._is_stiff
         n, n_free = len(inside), int(np.count_nonzero(loss.is_free(inside)))
         before_polish = _STEPS_BEFORE_POLISH * n + 1000
         if self.patient:
@@ -258,10 +267,15 @@ class _Run:
             if ended or far or total >= most:
                 break
             whole = float(inside.sum()) if self.problem.has_bias else None
-            polished = polish(Block(gram, outside, loss, whole), inside)
+            block = Block(gram, outside, loss, whole)
+            polished = polish(block, inside)
             if polished is not None:
                 self.patient = False
                 return polished, total
+            from pairity.solvers.proximal import MOST_FREE, settle  # few fits come here
+
+            if np.count_nonzero(loss.is_free(inside)) <= MOST_FREE:
+                return settle(block, inside, tol), total
         return inside, total
 
 

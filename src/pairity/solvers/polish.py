@@ -54,7 +54,7 @@ class Block:
     total: float | None  # what the sum of theta must be; None where there is no bias
 
 
-def _part(gram: Gram, index: Index) -> Matrix:
+def part_of(gram: Gram, index: Index) -> Matrix:
     """``gram[index, index]`` in double precision, some rows at a time: no second copy is held."""
     part = np.empty((len(index), len(index)))
     for rows in batches(len(index), _ENTRIES_PER_COPY // max(1, len(index))):
@@ -84,7 +84,7 @@ class _FreeSystem:
         if self._factor is None or changed > max(32, len(self._base) // 8):
             self._base, changed = np.flatnonzero(free), 0
             self._factor = None  # goes before the next one comes
-            inside = _part(self._gram, self._base)
+            inside = part_of(self._gram, self._base)
             inside[np.diag_indices(len(inside))] += self._jitter
             # LAPACK takes columns: a matrix stored by rows would be copied
             self._factor = cho_factor(inside.T, lower=True, overwrite_a=True, check_finite=False)
