@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 CONSTRAINTS := constraints.txt
 BIN := $(VENV)/bin
+# Compiled bytecode is kept: tests start many processes, and each would compile all modules anew.
+export PYTHONDONTWRITEBYTECODE :=
 STAMP := $(VENV)/.installed
 
 .PHONY: help setup demo test test-portable test-oldest check format reproduce graphs football tennis quality matching bench bench-full scale docs dist clean
