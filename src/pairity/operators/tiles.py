@@ -17,14 +17,7 @@ from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Factor, Monomial, expand
-from pairity.operators._operator_loops import dot_rows
-from pairity.operators._tile_loops import (
-    add_double,
-    add_single,
-    add_to_columns,
-    add_twins_double,
-    add_twins_single,
-)
+from pairity.operators._tile_loops import add_entries, add_products
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.operators.group_features import group_table
 from pairity.operators.operator import KernelOperator, Rows
@@ -34,29 +27,28 @@ from pairity.pairs.data import Pairs
 from pairity.runtime.resources import run_in_ranges
 
 #: Rows and columns of a tile, which stays in the cache of a core.
-_TILE_ROWS, _TILE_COLUMNS = 256, 256
+_TILE_ROWS, _TILE_COLUMNS = 128, 256
 #: Rows of a square of a symmetric product at least, and squares along a side at most.
 _SQUARE_ROWS, _MOST_SQUARES = 512, 64
 #: More exponentials, or explicit features, than these for an entry are better gathered.
 _MOST_EXPONENTIALS, _MOST_FEATURES = 12, 200
 
 _Table: TypeAlias = NDArray[Any]
-#: Rows of both sides of each term, and of both halves of a pair of terms.
-_Sides: TypeAlias = list[list[tuple[_Table, _Table]]]
 
 
 class _Term:
-    """Part of a kernel, from matrix products of rows of both sides."""
+    """Part of a kernel, from rows of both sides."""
 
     def __init__(self, *sides: tuple[_Table, _Table]) -> None:
         self._sides: dict[Any, list[tuple[_Table, _Table]]] = {np.dtype(np.float64): [*sides]}
 
-    def in_precision(self, dtype: Any) -> list[tuple[_Table, _Table]]:
-        """Rows of both sides."""
+    def between(self, rows: Rows, columns: Rows, dtype: Any) -> list[tuple[_Table, _Table]]:
+        """Rows of some pairs of either side, in a precision."""
+        dtype = np.dtype(dtype)
         if dtype not in self._sides:
             known = self._sides[np.dtype(np.float64)]
             self._sides[dtype] = [(one.astype(dtype), two.astype(dtype)) for one, two in known]
-        return self._sides[dtype]
+        return [(one[rows], two[columns]) for one, two in self._sides[dtype]]
 
     @property
     def megabytes(self) -> float:
@@ -65,20 +57,95 @@ class _Term:
             one.nbytes + two.nbytes for one, two in self._sides[np.dtype(np.float64)]
         )
 
-    def add(self, total: _Table, products: list[_Table]) -> None:
-        """Add the entries of a tile, from the matrix products of its rows."""
+    def add_entries(self, out: _Table, rows: Rows, columns: Rows) -> None:
+        """Add the entries of some rows and columns, in the precision of ``out``."""
         raise NotImplementedError
+
+    def product(self, rows: Rows, columns: Places, weights: Vector, dtype: Any) -> Vector:
+        """Entries of some rows times weights of the columns, which are added up in double."""
+        raise NotImplementedError
+
+    def square_product(self, index: Places, weights: Vector, dtype: Any) -> Vector:
+        """The same between some pairs and themselves."""
+        return self.product(index, index, weights, dtype)
 
 
 class _InnerProduct(_Term):
     """``<z_i, z_j>``."""
 
-    def add(self, total: _Table, products: list[_Table]) -> None:
-        """The product is what is added."""
-        total += products[0]
+    def add_entries(self, out: _Table, rows: Rows, columns: Rows) -> None:
+        """The matrix product."""
+        ((left, right),) = self.between(rows, columns, out.dtype)
+        out += left @ right.T
+
+    def product(self, rows: Rows, columns: Places, weights: Vector, dtype: Any) -> Vector:
+        """Through the features, whatever the precision."""
+        ((left, right),) = self.between(rows, columns, np.float64)
+        return np.asarray(left @ (right.T @ weights))
 
 
-class _Exponential(_Term):
+class _Exponentials(_Term):
+    """``sign exp(p)``, or ``plus exp(p + q) + minus exp(p - q)``, p and q products of rows."""
+
+    signs: list[float]
+
+    def add_entries(self, out: _Table, rows: Rows, columns: Rows) -> None:
+        """A band of rows at a time on each core."""
+        sides = self.between(rows, columns, out.dtype)
+        signs = np.array(self.signs, out.dtype)
+
+        def fill(start: int, stop: int) -> None:
+            bands = [(left[start:stop], right) for left, right in sides]
+            add_entries(out[start:stop], bands[0], bands[-1], signs, _TILE_COLUMNS)
+
+        run_in_ranges(fill, len(out), _TILE_ROWS)
+
+    def product(self, rows: Rows, columns: Places, weights: Vector, dtype: Any) -> Vector:
+        """A band of rows at a time on each core."""
+        sides = self.between(rows, columns, dtype)
+        out, none = np.zeros(len(sides[0][0])), np.empty(0)
+
+        def multiply(start: int, stop: int) -> None:
+            bands = [(left[start:stop], right) for left, right in sides]
+            self._add_products(out[start:stop], none, bands, weights, none)
+
+        run_in_ranges(multiply, len(out), _TILE_ROWS)
+        return out
+
+    def square_product(self, index: Places, weights: Vector, dtype: Any) -> Vector:
+        """Every square of pairs off the diagonal serves twice.
+
+        What the squares of a row or a column come to is kept apart, and added up in their order.
+        """
+        sides, n = self.between(index, index, dtype), len(index)
+        bands = list(batches(n, max(_SQUARE_ROWS, -(-n // _MOST_SQUARES))))
+        squares = list(combinations_with_replacement(range(len(bands)), 2))
+        parts, none = np.zeros((len(bands), n)), np.empty(0)
+
+        def multiply(start: int, stop: int) -> None:
+            for one, other in squares[start:stop]:
+                down, across = bands[one], bands[other]
+                part = [(left[down], right[across]) for left, right in sides]
+                by_columns = none if one == other else parts[one, across]
+                by_rows = parts[other, down]
+                self._add_products(by_rows, by_columns, part, weights[across], weights[down])
+
+        run_in_ranges(multiply, len(squares), 1)
+        return np.asarray(parts.sum(axis=0))
+
+    def _add_products(
+        self,
+        by_rows: Vector,
+        by_columns: Vector,
+        sides: list[tuple[_Table, _Table]],
+        weights: Vector,
+        of_rows: Vector,
+    ) -> None:
+        signs, tile = np.array(self.signs, sides[0][0].dtype), (_TILE_ROWS, _TILE_COLUMNS)
+        add_products(by_rows, by_columns, sides[0], sides[-1], signs, weights, of_rows, tile)
+
+
+class _Exponential(_Exponentials):
     """``weight exp(-|u_i - v_j|^2)``, as ``sign exp(<left_i, right_j>)`` of longer rows.
 
     With ``left = [2u, log |weight| - |u|^2, -1]`` and ``right = [v, 1, |v|^2]`` one matrix product
@@ -96,11 +163,6 @@ class _Exponential(_Term):
             )
         )
 
-    def add(self, total: _Table, products: list[_Table]) -> None:
-        """The exponential of the product."""
-        add = add_double if total.dtype == np.float64 else add_single
-        add(total, *products, *self.signs)
-
     def with_twin(self, other: _Exponential) -> _Twins | None:
         """Both terms at half the price, where the right pairs of one are the other's swapped."""
         ((left, right),) = self._sides[np.dtype(np.float64)]
@@ -115,7 +177,7 @@ class _Exponential(_Term):
         return _Twins(self, other, left, right, half)
 
 
-class _Twins(_Term):
+class _Twins(_Exponentials):
     """``+- exp(<a, c> + <b, d>) +- exp(<a, d> + <b, c>)`` with rows (a, b) and (c, d).
 
     The exponents are ``p + q`` and ``p - q`` with ``p = <a + b, c + d> / 2`` and
@@ -130,21 +192,6 @@ class _Twins(_Term):
         c, d, others = right[:, :half], right[:, half : 2 * half], right[:, 2 * half :]
         sums = np.hstack([a + b, rest]), np.hstack([0.5 * (c + d), others])
         super().__init__(sums, (a - b, 0.5 * (c - d)))
-
-    def add(self, total: _Table, products: list[_Table]) -> None:
-        """Add the entries of both terms, from p and q."""
-        add = add_twins_double if total.dtype == np.float64 else add_twins_single
-        add(total, *products, *self.signs)
-
-
-class _Room:
-    """Memory of one tile and of what it is made from, used again and again."""
-
-    def __init__(self, dtype: Any) -> None:
-        self._memory = np.empty((3, _TILE_ROWS * _TILE_COLUMNS), dtype)
-
-    def of(self, number: int, shape: tuple[int, int]) -> _Table:
-        return self._memory[number, : shape[0] * shape[1]].reshape(shape)
 
 
 class Tiles(KernelOperator):
@@ -173,32 +220,10 @@ class Tiles(KernelOperator):
                 np.arange(n)[part] for n, part in zip(self.shape, (rows, columns), strict=True)
             )
             out = np.empty((len(left), len(right)))
-        sides = self._sides(rows, columns, out.dtype)
-
-        def fill(start: int, stop: int) -> None:
-            room = _Room(out.dtype)
-            for part in batches(out.shape[1], _TILE_COLUMNS):
-                out[start:stop, part] = self._tile(sides, slice(start, stop), part, room)
-
-        run_in_ranges(fill, len(out), _TILE_ROWS)
+        out[...] = 0.0
+        for term in self._terms:
+            term.add_entries(out, rows, columns)
         return out
-
-    def _sides(self, rows: Rows, columns: Rows, dtype: Any) -> _Sides:
-        tables = [term.in_precision(np.dtype(dtype)) for term in self._terms]
-        return [[(one[rows], two[columns]) for one, two in term] for term in tables]
-
-    def _tile(self, sides: _Sides, rows: slice, columns: slice, room: _Room) -> _Table:
-        """The entries of one tile, in memory that the next one takes."""
-        shape = rows.stop - rows.start, columns.stop - columns.start
-        total = room.of(0, shape)
-        total[...] = 0.0
-        for term, tables in zip(self._terms, sides, strict=True):
-            products = [
-                np.matmul(left[rows], right[columns].T, out=room.of(place, shape))
-                for place, (left, right) in enumerate(tables, 1)
-            ]
-            term.add(total, products)
-        return total
 
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector, in double precision."""
@@ -210,68 +235,16 @@ class Tiles(KernelOperator):
 
     def _product(self, vector: Vector, dtype: Any) -> Vector:
         used, out = np.flatnonzero(vector), np.zeros(self.shape[0])
-        if self.right is self.left and 2 * len(used) > len(vector):
-            others = np.flatnonzero(vector == 0.0)
-            out[used] = self._symmetric_product(used, vector[used], dtype)
-            out[others] = self._plain_product(others, used, vector[used], dtype)
+        weights = vector[used]
+        if self.right is not self.left or 2 * len(used) <= len(vector):
+            for term in self._terms:
+                out += term.product(slice(None), used, weights, dtype)
             return out
-        return self._plain_product(slice(None), used, vector[used], dtype)
-
-    def _plain_product(self, rows: Rows, used: Places, weights: Vector, dtype: Any) -> Vector:
-        """The product at some rows, over the columns in use."""
-        sides = self._sides(rows, used, dtype)
-        out = np.zeros(len(sides[0][0][0]))
-
-        def multiply(start: int, stop: int) -> None:
-            part, room, band = np.empty(stop - start), _Room(dtype), slice(start, stop)
-            for columns in batches(len(used), _TILE_COLUMNS):
-                dot_rows(part, self._tile(sides, band, columns, room), weights[columns])
-                out[start:stop] += part
-
-        run_in_ranges(multiply, len(out), _TILE_ROWS)
+        others = np.flatnonzero(vector == 0.0)
+        for term in self._terms:
+            out[used] += term.square_product(used, weights, dtype)
+            out[others] += term.product(others, used, weights, dtype)
         return out
-
-    def _symmetric_product(self, used: Places, weights: Vector, dtype: Any) -> Vector:
-        """The product at the rows that are the columns: every square of pairs serves twice.
-
-        What the squares of a row or a column come to is kept apart, and added up in their order.
-        """
-        sides, n = self._sides(used, used, dtype), len(used)
-        step = max(_SQUARE_ROWS, -(-n // _MOST_SQUARES))
-        bands = list(batches(n, step))
-        squares = list(combinations_with_replacement(range(len(bands)), 2))
-        parts = np.zeros((len(bands), n))
-
-        def multiply(start: int, stop: int) -> None:
-            for down, across in squares[start:stop]:
-                self._add_square(
-                    sides, bands[down], bands[across], weights, parts[across], parts[down]
-                )
-
-        run_in_ranges(multiply, len(squares), 1)
-        return np.asarray(parts.sum(axis=0))
-
-    def _add_square(
-        self,
-        sides: _Sides,
-        rows: slice,
-        columns: slice,
-        weights: Vector,
-        by_rows: Vector,
-        by_columns: Vector,
-    ) -> None:
-        """Add a square times the weights of its columns and, off the diagonal, of its rows."""
-        room = _Room(sides[0][0][0].dtype)
-        for start in range(rows.start, rows.stop, _TILE_ROWS):
-            band = slice(start, min(start + _TILE_ROWS, rows.stop))
-            part = np.empty(band.stop - band.start)
-            for begin in range(columns.start, columns.stop, _TILE_COLUMNS):
-                across = slice(begin, min(begin + _TILE_COLUMNS, columns.stop))
-                tile = self._tile(sides, band, across, room)
-                dot_rows(part, tile, weights[across])
-                by_rows[band] += part
-                if rows is not columns:
-                    add_to_columns(by_columns[across], tile, weights[band])
 
 
 def terms_of(kernel: Kernel, left: Pairs, right: Pairs) -> list[_Term] | None:
