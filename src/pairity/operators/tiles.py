@@ -32,6 +32,8 @@ _TILE_ROWS, _TILE_COLUMNS = 128, 256
 _SQUARE_ROWS, _MOST_SQUARES = 512, 64
 #: More exponentials, or explicit features, than these for an entry are better gathered.
 _MOST_EXPONENTIALS, _MOST_FEATURES = 12, 200
+#: Exponentials of an entry that take about as long as reading it from memory for the first time.
+_FEW_EXPONENTIALS = 4
 
 _Table: TypeAlias = NDArray[Any]
 
@@ -207,6 +209,12 @@ class Tiles(KernelOperator):
     ) -> None:
         super().__init__(kernel, left, right)
         self._terms = terms
+
+    @property
+    def entries_are_cheap(self) -> bool:  # type: ignore[override]
+        """Whether few exponentials make an entry."""
+        exponentials = (term for term in self._terms if isinstance(term, _Exponentials))
+        return sum(len(term.signs) for term in exponentials) <= _FEW_EXPONENTIALS
 
     @property
     def object_megabytes(self) -> float:

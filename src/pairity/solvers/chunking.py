@@ -31,8 +31,9 @@ from pairity.solvers.problem import (
 )
 from pairity.solvers.rough_start import rough_start
 
-#: Working set at first, as a share of the pairs between two numbers, and at most when more variables than that are free; a Gram block takes 4
-#: times the square of this in bytes, the polish 8 times that of the free variables.
+#: Working set at first, as a share of the pairs between two numbers; at most when more variables
+#: than that are free: a Gram block takes 4 times the square of this in bytes, the polish 8 times
+#: that of the free variables.
 _FIRST_SHARE, _FIRST_SETS, LARGEST_SET = 1 / 8, (2500, 4000), 16384
 #: Pairs from which on a rough start pays; room for free variables; which violations, in units of
 #: the tolerance, are candidates; the share of a working set for the worst of them, and their number
@@ -45,8 +46,9 @@ _NEAR = 1e-2
 _SLOW, _PATIENCE = 0.5, 3
 #: Tolerances below which products are in double precision.
 _FINE = 1e-5
-#: Decision values that are evaluated again before rough ones are believed.
-_ROWS_TO_CHECK = 64
+#: Decision values that are evaluated again before rough ones are believed: at most, at least, and
+#: kernel values for them.
+_ROWS_TO_CHECK, _LEAST_ROWS, _ENTRIES_TO_CHECK = 64, 16, 500_000
 #: The inner solve goes on until its violation is this share of the outer one, for so many steps at
 #: most; it is exact from a violation of so many margins on.
 _INNER_SHARE, _MOST_INNER_STEPS, _CLOSE = 0.1, 200_000, 0.3
@@ -121,7 +123,9 @@ class _Run:
         operator, used = self.problem.operator, np.flatnonzero(self.theta)
         if self.fresh or not operator.has_rough_products:
             return self.fresh or self.options.tol >= DRIFT
-        rows = self.generator.permutation(len(self.theta))[:_ROWS_TO_CHECK]
+        most = _ENTRIES_TO_CHECK // max(1, len(used))
+        n_rows = int(np.clip(most, _LEAST_ROWS, _ROWS_TO_CHECK))
+        rows = self.generator.permutation(len(self.theta))[:n_rows]
         values = operator.block(rows, used) @ self.theta[used]
         return float(np.abs(values - self.values[rows]).max()) <= 0.02 * self.options.tol
 

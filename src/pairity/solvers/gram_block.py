@@ -25,7 +25,7 @@ class GramBlock:
         self._operator, self._tol = operator, tol
         self._memory: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
         self._last: Index = np.zeros(0, dtype=np.intp)
-        self._dtype = np.dtype(np.float64)
+        self._dtype: np.dtype = np.dtype(np.float64)
 
     def of(self, wanted: Index) -> tuple[Index, Gram]:
         """The set, those first that were in the last one as well, and its kernel values."""
