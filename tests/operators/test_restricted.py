@@ -15,7 +15,7 @@ from pairity.operators.restricted import (
     beside,
     held_for_products,
 )
-from pairity.operators.tile_parts import parts_of
+from pairity.operators.tile_parts import terms_of
 from pairity.operators.tiles import Tiles
 from pairity.runtime.resources import Budget
 
@@ -88,7 +88,7 @@ def test_a_costly_matrix_is_held_within_the_memory(monkeypatch, megabytes, most,
     """In double precision up to a size, in single precision for rough products beyond it."""
     monkeypatch.setattr("pairity.operators.blockwise._MOST_RESIDENT", most)
     pairs, kernel = cases.random_pairs(0, n=15).compact(), Tensor(Gaussian(1.1))
-    operator = Tiles(kernel, pairs, parts_of(kernel, pairs, pairs))
+    operator = Tiles(kernel, pairs, terms_of(kernel, pairs, pairs))
     held, vector = held_for_products(operator, Budget(megabytes)), np.cos(np.arange(15.0))
     assert type(held) is kind
     if kind is HeldRoughly:

@@ -16,11 +16,11 @@ from pairity.kernels import (
 )
 from pairity.kernels.classes import project
 from pairity.model_selection.combination import equal_sums
-from pairity.operators import _tile_loops, group_features, tile_parts, tiles
+from pairity.operators import _tile_loops, group_features, tile_parts, tile_terms
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tile_parts import parts_of
-from pairity.operators.tile_terms import Exponential, Twins
+from pairity.operators.tile_parts import terms_of
+from pairity.operators.tile_terms import InContext, Twins
 from pairity.operators.tiles import Tiles
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, set_thread_count
@@ -115,7 +115,7 @@ def test_many_features_are_left_to_the_formula(monkeypatch):
 def test_tiles_are_the_formula(parity, kernel):
     for pairs in (once_only(90), grouped_pairs(90)):
         projected = project(kernel, parity, pairs)
-        operator = Tiles(projected, pairs, parts_of(projected, pairs, pairs))
+        operator = Tiles(projected, pairs, terms_of(projected, pairs, pairs))
         gram = projected.gram(pairs, pairs)
         vector = np.random.default_rng(2).normal(size=len(pairs)) * (np.arange(len(pairs)) % 3 > 0)
         np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-13)
@@ -144,7 +144,7 @@ def test_tiles_in_context_are_the_formula(kernel, named):
         projected = project(kernel, Parity.ODD, pairs)
         for left in (pairs, pairs[:40].swap()):
             right = None if left is pairs else pairs
-            operator = Tiles(projected, left, parts_of(projected, left, pairs), right)
+            operator = Tiles(projected, left, terms_of(projected, left, pairs), right)
             gram, vector = projected.gram(left, pairs), np.cos(np.arange(90.0))
             np.testing.assert_allclose(operator.block(slice(None), slice(None)), gram, atol=1e-13)
             np.testing.assert_allclose(operator.product(vector), gram @ vector, atol=1e-12)
@@ -156,30 +156,30 @@ def test_a_context_takes_one_exponential_more():
     pairs = grouped_pairs(30)
     kernel = Additive(Gaussian(1.1)) + Derived(Linear(), DIFFERENCE)
     both = kernel + 0.3 * kernel * CONTEXT
-    (part,) = parts_of(project(both, Parity.ODD, pairs), pairs, pairs)
-    assert part.context is not None
-    assert (part.base, part.ratio) == (1.0, pytest.approx(0.3))
-    assert sum(isinstance(term, Exponential) for term in part.every_term) == 5
+    (term,) = terms_of(project(both, Parity.ODD, pairs), pairs, pairs)
+    assert isinstance(term, InContext)
+    (one,) = term.sums
+    assert (one.base, one.ratio) == (1.0, pytest.approx(0.3))
+    assert term.n_exponentials == 5
 
 
-@pytest.mark.parametrize(
-    ("loop", "dtype", "error"), [("double", float, 1e-15), ("single", np.float32, 3e-7)]
-)
-def test_compiled_exponentials(loop, dtype, error):
-    exponents = np.linspace(-60.0, 3.0, 4000).reshape(4, 1000).astype(dtype)
+@pytest.mark.parametrize(("dtype", "error"), [(float, 1e-15), (np.float32, 3e-7)])
+def test_compiled_exponentials(dtype, error):
+    add, signs = _tile_loops.add_exponentials, np.array([1.0, -1.0], dtype)
+    exponents = np.linspace(-60.0, 3.0, 4000).astype(dtype)
     expected = np.exp(exponents.astype(np.longdouble))
     total = np.zeros_like(exponents)
-    getattr(_tile_loops, f"add_{loop}")(total, exponents, -1.0)
+    add(total, exponents, exponents, signs[1:])
     np.testing.assert_allclose(-total, expected.astype(float), rtol=error)
     p, q = exponents - dtype(3.0), np.cos(exponents)
     twins = np.zeros_like(p)
-    getattr(_tile_loops, f"add_twins_{loop}")(twins, p, q, 1.0, -1.0)
+    add(twins, p, q, signs)
     wide = [side.astype(np.longdouble) for side in (p + q, p - q)]
     difference = (np.exp(wide[0]) - np.exp(wide[1])).astype(float)
     size = np.exp(np.maximum(*wide)).astype(float)
     assert (np.abs(twins - difference) <= 2.0 * error * size).all()
-    far = np.zeros((1, 3), dtype)
-    getattr(_tile_loops, f"add_{loop}")(far, np.full((1, 3), -1e4, dtype), 1.0)
+    far = np.zeros(3, dtype)
+    add(far, np.full(3, -1e4, dtype), far, signs[:1])
     assert (far >= 0.0).all()
     assert (far < 1e-37).all()
 
@@ -187,23 +187,22 @@ def test_compiled_exponentials(loop, dtype, error):
 def test_both_orders_are_twins():
     """Two products of half the width; group features and sums of other weights stay apart."""
     pairs = once_only(20)
-    (part,) = parts_of(project(Gaussian(1.3), Parity.ODD, pairs), pairs, pairs)
-    (both,) = part.terms
+    (both,) = terms_of(project(Gaussian(1.3), Parity.ODD, pairs), pairs, pairs)
     assert isinstance(both, Twins)
     grouped = grouped_pairs(20)
-    apart = parts_of(project(Gaussian(1.3), Parity.ODD, grouped), grouped, grouped)
-    assert not any(isinstance(term, Twins) for part in apart for term in part.terms)
+    apart = terms_of(project(Gaussian(1.3), Parity.ODD, grouped), grouped, grouped)
+    assert not any(isinstance(term, Twins) for term in apart)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.8, 1.0])
 @pytest.mark.parametrize("parity", BOTH)
 def test_squares_that_serve_twice(monkeypatch, parity, share):
     """Products over several squares, with and without empty columns; the same for any threads."""
-    for name, value in (("_TILE_ROWS", 16), ("_TILE_COLUMNS", 8), ("_SQUARE_ROWS", 24)):
-        monkeypatch.setattr(tiles, name, value)
+    for name, value in (("TILE_ROWS", 16), ("TILE_COLUMNS", 8), ("_SQUARE_ROWS", 24)):
+        monkeypatch.setattr(tile_terms, name, value)
     pairs, rng = once_only(150), np.random.default_rng(5)
     kernel = project(Gaussian(1.3), parity, pairs)
-    operator, gram = Tiles(kernel, pairs, parts_of(kernel, pairs, pairs)), kernel.gram(pairs)
+    operator, gram = Tiles(kernel, pairs, terms_of(kernel, pairs, pairs)), kernel.gram(pairs)
     vector = rng.normal(size=150) * (rng.random(150) < share)
     found = []
     for threads in (1, 2):
@@ -221,7 +220,7 @@ def test_features_far_from_the_origin_lose_little():
     pairs = once_only(50)
     far = pairs.with_features(pairs.objects + 1e4, pairs.symmetric, pairs.antisymmetric)
     kernel = project(Gaussian(1.0), Parity.ODD, far)
-    operator = Tiles(kernel, far, parts_of(kernel, far, far))
+    operator = Tiles(kernel, far, terms_of(kernel, far, far))
     near = project(Gaussian(1.0), Parity.ODD, pairs).gram(pairs, pairs)
     np.testing.assert_allclose(operator.block(slice(None), slice(None)), near, atol=1e-10)
 
@@ -230,10 +229,10 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
     pairs = once_only(10)
     product, linear = Product(Gaussian(1.0)) * Linear(), Standardized(Linear()).fitted_to(pairs)
     for kernel in (Linear(), product, Gaussian(1.0) + product, linear):
-        assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
+        assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
     monkeypatch.setattr(tile_parts, "MOST_FEATURES", 3)
     for kernel in (Gaussian(1.0) + Linear(), Additive(Identity())):
-        assert parts_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
+        assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 
 
 def test_which_operator_for_rare_objects(monkeypatch):

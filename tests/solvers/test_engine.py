@@ -99,7 +99,7 @@ def C(request):
 @pytest.fixture
 def small_working_sets(monkeypatch):
     """Many rounds of chunking on small problems."""
-    monkeypatch.setattr(chunking, "_WORKING_SET", 16)
+    monkeypatch.setattr(chunking, "_FIRST_SETS", (16, 16))
 
 
 @pytest.mark.parametrize(("symmetry", "kernel", "density"), list(cases()))
@@ -225,7 +225,7 @@ def test_an_interrupt_comes_out_of_fit(solver, monkeypatch):
                 signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(base, "Progress", Interrupting)
-    monkeypatch.setattr(chunking, "_WORKING_SET", 8)
+    monkeypatch.setattr(chunking, "_FIRST_SETS", (8, 8))
     pairs, labels = problem("antisymmetric", "complete")
     many = pairs[np.tile(np.arange(len(pairs)), 30)]  # SMO reports after a thousand steps
     model = PairSVC(

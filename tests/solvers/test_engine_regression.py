@@ -70,7 +70,7 @@ def has_tensor_form(kernel):
 @pytest.fixture
 def small_working_sets(monkeypatch):
     """Many rounds of chunking on small problems."""
-    monkeypatch.setattr(chunking, "_WORKING_SET", 16)
+    monkeypatch.setattr(chunking, "_FIRST_SETS", (16, 16))
 
 
 def assert_same_optimum(model, plain, symmetry, C=1.0):

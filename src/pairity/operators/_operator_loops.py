@@ -272,11 +272,24 @@ def fill_metric_modes(out, at_first, at_second, one, two, scale, sign):  # type:
             out[n, t] = scale[t] * difference[one[t]] * difference[two[t]]
 
 
+#: Pairs whose features are made at a time: each of them one line of the innermost cache.
+_PAIRS_AT_A_TIME = 64
+
+
 @njit(cache=True, nogil=True)
 def fill_principal_features(out, at_first, at_second, features, one, two, sign, feature, scale):  # type: ignore[no-untyped-def]
-    """``out[n, t] = scale_t phi_n (U_ai U_bj + sign_t U_aj U_bi)``, phi the feature of mode t."""
-    for n in range(out.shape[0]):
-        a, b, phi = at_first[n], at_second[n], features[n]
+    """``out[n, t] = scale_t phi_n (U_ai U_bj + sign_t U_aj U_bi)``, phi the feature of mode t.
+
+    Tables have a row for each vector, or feature, and a column for each pair.
+    """
+    column = np.empty(_PAIRS_AT_A_TIME, out.dtype)
+    for start in range(0, len(out), _PAIRS_AT_A_TIME):
+        stop = min(start + _PAIRS_AT_A_TIME, len(out))
         for t in range(out.shape[1]):
-            i, j = one[t], two[t]
-            out[n, t] = scale[t] * phi[feature[t]] * (a[i] * b[j] + sign[t] * (a[j] * b[i]))
+            a_i, a_j = at_first[one[t], start:stop], at_first[two[t], start:stop]
+            b_i, b_j = at_second[one[t], start:stop], at_second[two[t], start:stop]
+            phi, factor, turn = features[feature[t], start:stop], scale[t], sign[t]
+            for n in range(stop - start):
+                column[n] = factor * phi[n] * (a_i[n] * b_j[n] + turn * (a_j[n] * b_i[n]))
+            for n in range(stop - start):
+                out[start + n, t] = column[n]

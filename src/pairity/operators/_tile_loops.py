@@ -1,4 +1,7 @@
-"""Exponentials of a tile, added up: elementwise loops that compilers turn into vector instructions.
+"""Exponentials of matrix products, a tile at a time: entries, and sums of them with weights.
+
+A tile of exponents is made by BLAS and stays in the cache; its exponentials are needed a row at a
+time, which the innermost cache holds, and are never stored where only their sums are asked for.
 
 ``exp(x) = 2^n exp(r)`` with n the integer next to ``x / log 2`` and ``|r| <= log(2) / 2``.  Adding
 ``1.5 * 2^52`` (``1.5 * 2^23`` in single precision) rounds to n and leaves it in the last bits, from
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from pairity.runtime.resources import njit
 
@@ -52,7 +55,17 @@ def _number_of(context: Any, bits: Any) -> Any:
     return (types.float64 if wide else types.float32)(bits), generate
 
 
-@njit(cache=True, nogil=True, inline="always")
+def _exp(x: Any) -> Any:
+    """The exponential, in the precision of its argument; for compiled loops alone."""
+    raise NotImplementedError
+
+
+# What is fused here is inside a function of one number, where no law between two can break.
+@overload(_exp, jit_options={"fastmath": {"contract"}, "nogil": True})
+def _exp_in_precision(x):  # type: ignore[no-untyped-def]
+    return _exp_single if x == types.float32 else _exp_double
+
+
 def _exp_double(x):  # type: ignore[no-untyped-def]
     x = max(x, _LEAST)
     shifted = x * _PER_LOG_2 + _TO_INTEGERS
@@ -68,7 +81,6 @@ def _exp_double(x):  # type: ignore[no-untyped-def]
     return series * _number_of((_bits_of(shifted) + 1023) << 52)
 
 
-@njit(cache=True, nogil=True, inline="always")
 def _exp_single(x):  # type: ignore[no-untyped-def]
     x = max(x, _LEAST_32)
     shifted = x * _PER_LOG_2_32 + _TO_INTEGERS_32
@@ -80,43 +92,79 @@ def _exp_single(x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def add_double(total, exponents, sign):  # type: ignore[no-untyped-def]
-    """``total += sign exp(exponents)`` in double precision."""
-    for i in range(len(total)):
-        out, row = total[i], exponents[i]
+def add_exponentials(out, p, q, signs):  # type: ignore[no-untyped-def]
+    """``out += sign exp(p)``, or with two signs ``plus exp(p + q) + minus exp(p - q)``, of one row."""
+    if len(signs) == 1:
+        sign = signs[0]
         for j in range(len(out)):
-            out[j] += sign * _exp_double(row[j])
-
-
-@njit(cache=True, nogil=True)
-def add_single(total, exponents, sign):  # type: ignore[no-untyped-def]
-    """The same in single precision."""
-    sign = np.float32(sign)
-    for i in range(len(total)):
-        out, row = total[i], exponents[i]
+            out[j] += sign * _exp(p[j])
+    else:
+        plus, minus = signs[0], signs[1]
         for j in range(len(out)):
-            out[j] += sign * _exp_single(row[j])
-
-
-@njit(cache=True, nogil=True)
-def add_twins_double(total, p, q, plus, minus):  # type: ignore[no-untyped-def]
-    """``total += plus exp(p + q) + minus exp(p - q)`` with signs plus and minus."""
-    for i in range(len(total)):
-        out, one, two = total[i], p[i], q[i]
-        for j in range(len(out)):
-            straight, crossed = _exp_double(one[j] + two[j]), _exp_double(one[j] - two[j])
+            straight, crossed = _exp(p[j] + q[j]), _exp(p[j] - q[j])
             out[j] += plus * straight + minus * crossed
 
 
 @njit(cache=True, nogil=True)
-def add_twins_single(total, p, q, plus, minus):  # type: ignore[no-untyped-def]
-    """The same in single precision."""
-    plus, minus = np.float32(plus), np.float32(minus)
-    for i in range(len(total)):
-        out, one, two = total[i], p[i], q[i]
-        for j in range(len(out)):
-            straight, crossed = _exp_single(one[j] + two[j]), _exp_single(one[j] - two[j])
-            out[j] += plus * straight + minus * crossed
+def _multiply(room, left, right):  # type: ignore[no-untyped-def]
+    """``left right'`` in memory that is used again and again."""
+    product = room[: len(left) * len(right)].reshape((len(left), len(right)))
+    np.dot(left, right.T, product)
+    return product
+
+
+@njit(cache=True, nogil=True)
+def add_entries(out, one, other, signs, columns):  # type: ignore[no-untyped-def]
+    """Add the entries of a band of rows; ``one`` and ``other`` are both sides of p and of q.
+
+    There are so many ``columns`` to a tile.
+    """
+    p_room = np.empty(len(out) * columns, out.dtype)
+    q_room = np.empty(len(out) * columns, out.dtype)
+    for start in range(0, out.shape[1], columns):
+        stop = min(start + columns, out.shape[1])
+        p = _multiply(p_room, one[0], one[1][start:stop])
+        q = _multiply(q_room, other[0], other[1][start:stop]) if len(signs) == 2 else p
+        for i in range(len(out)):
+            add_exponentials(out[i, start:stop], p[i], q[i], signs)
+
+
+# Sums may be regrouped (never contracted): several at a time, in an order that the length fixes.
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _dot(row, weights):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(len(row)):
+        total += row[j] * weights[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def add_products(by_rows, by_columns, one, other, signs, weights, of_rows, tile):  # type: ignore[no-untyped-def]
+    """``by_rows += E weights`` and, unless that is empty, ``by_columns += of_rows E``.
+
+    E are the exponentials of both sides; sums are in double precision whatever they are in.
+    """
+    rows, columns = tile
+    p_room = np.empty(rows * columns, one[0].dtype)
+    q_room = np.empty(rows * columns, one[0].dtype)
+    entries = np.empty(columns, one[0].dtype)
+    for top in range(0, len(by_rows), rows):
+        bottom = min(top + rows, len(by_rows))
+        for start in range(0, len(weights), columns):
+            stop = min(start + columns, len(weights))
+            p = _multiply(p_room, one[0][top:bottom], one[1][start:stop])
+            q = p
+            if len(signs) == 2:
+                q = _multiply(q_room, other[0][top:bottom], other[1][start:stop])
+            row, some = entries[: stop - start], weights[start:stop]
+            for i in range(bottom - top):
+                row[:] = 0.0
+                add_exponentials(row, p[i], q[i], signs)
+                by_rows[top + i] += _dot(row, some)
+                if len(by_columns):
+                    target, weight = by_columns[start:stop], of_rows[top + i]
+                    for j in range(len(row)):
+                        target[j] += weight * row[j]
 
 
 @njit(cache=True, nogil=True)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import mul
 from typing import TypeAlias
 
 import numpy as np
@@ -35,8 +36,8 @@ _MOST_FEATURES, _NEGLIGIBLE, _MOST_ENTRIES = 256, 1e-13, 20_000_000
 _ROUNDING = {4: 1e-8, 8: 1e-15}
 #: Rest of the diagonal that single precision would lose anyway.
 _ROUGH = 1e-7
-#: Points among which pivots are looked for at first; those added where they leave too much.
-_SAMPLE, _ADDED, _MOST_ROUNDS = 1000, 200, 4
+#: Points among which pivots are looked for at first.
+_SAMPLE = 1000
 #: Points whose diagonal is evaluated at a time.
 _POINTS_AT_A_TIME = 512
 
@@ -188,30 +189,69 @@ def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatu
     most = min(_MOST_FEATURES, _MOST_ENTRIES // max(1, len(points[0])))
     diagonal = _diagonal(kernels, points)
     enough = _NEGLIGIBLE * float(diagonal.max(initial=0.0))
-    generator = np.random.default_rng(0)
-    sample = generator.permutation(len(diagonal))[:_SAMPLE]
-    for _ in range(_MOST_ROUNDS):
-        pivots = _pivots(kernels, _take(points, sample), diagonal[sample], most, enough)
-        if pivots is None:
-            return None
-        try:
-            table = _features_of(kernels, _take(points, sample[pivots.points]), points)
-        except np.linalg.LinAlgError:  # not positive semi-definite
-            return None
-        rest = diagonal - np.einsum("nh,nh->n", table, table)
-        worst = np.argsort(-rest, kind="stable")[:_ADDED]
-        worst = worst[rest[worst] > 10.0 * enough]
-        if not len(worst):
-            return FewFeatures(table, pivots.n_rough)
-        sample = np.union1d(sample, worst)
-    return None
+    sample = _first_sample(points)
+    pivots = _pivots(kernels, _take(points, sample), diagonal[sample], most, enough)
+    if pivots is None:
+        return None
+    try:
+        table = _features_of(kernels, _take(points, sample[pivots.points]), lists)
+    except np.linalg.LinAlgError:  # not positive semi-definite
+        return None
+    whole = _completed(table, kernels, points, diagonal, most, 10.0 * enough)
+    return None if whole is None else FewFeatures(whole, pivots.n_rough)
 
 
-def _features_of(kernels: Sequence[Kernel], pivots: Tables, points: Tables) -> Matrix:
+def _completed(
+    table: Matrix,
+    kernels: Sequence[Kernel],
+    points: Tables,
+    diagonal: Vector,
+    most: int,
+    enough: float,
+) -> Matrix | None:
+    """With more features where those of a sample leave too much: further pivots among all points."""
+    rest = diagonal - np.einsum("nh,nh->n", table, table)
+    while True:
+        pivot = int(np.argmax(rest))
+        if rest[pivot] <= enough:
+            return table
+        if table.shape[1] >= most:
+            return None
+        values = _gram(kernels, points, _take(points, np.array([pivot])))[:, 0]
+        column = (values - table @ table[pivot]) / np.sqrt(rest[pivot])
+        table = np.column_stack([table, column])
+        rest -= column * column
+        rest[pivot] = 0.0
+
+
+def _first_sample(points: Tables) -> Places:
+    """Some points at random, and the outermost of each column, which others tell least about."""
+    chosen = [np.random.default_rng(0).permutation(len(points[0]))[:_SAMPLE]]
+    for table in points:
+        if table.size:
+            chosen += [table.argmin(axis=0), table.argmax(axis=0)]
+    return np.unique(np.concatenate(chosen))
+
+
+def _features_of(kernels: Sequence[Kernel], pivots: Tables, lists: Sequence[Tables]) -> Matrix:
+    """``L^-1 k(P, x)`` of the points in all lists, one row each."""
     factor = np.linalg.cholesky(_gram(kernels, pivots, pivots))
-    columns = _gram(kernels, pivots, points)
-    table = solve_triangular(factor, columns, lower=True, overwrite_b=True, check_finite=False)
-    return np.ascontiguousarray(table.T)
+    columns = np.vstack(_values(kernels, lists, pivots))
+    solved = solve_triangular(factor, columns.T, lower=True, overwrite_b=True, check_finite=False)
+    return np.ascontiguousarray(solved.T)
+
+
+def _values(kernels: Sequence[Kernel], lists: Sequence[Tables], pivots: Tables) -> list[Matrix]:
+    """``k(x, P)`` of the points of each list; a table that is in several of them is looked at once."""
+    known: dict[tuple[int, int], Matrix] = {}
+
+    def value(place: int, table: Matrix) -> Matrix:
+        key = place, id(table)
+        if key not in known:
+            known[key] = kernels[place].on_features(table, pivots[place])
+        return known[key]
+
+    return [reduce(mul, (value(*numbered) for numbered in enumerate(tables))) for tables in lists]
 
 
 def _take(points: Tables, index: Places) -> Tables:
@@ -219,9 +259,7 @@ def _take(points: Tables, index: Places) -> Tables:
 
 
 def _gram(kernels: Sequence[Kernel], left: Tables, right: Tables) -> Matrix:
-    product = np.ones((len(left[0]), len(right[0])))
-    for kernel, rows, columns in zip(kernels, left, right, strict=True):
-        product *= kernel.on_features(rows, columns)
+    (product,) = _values(kernels, [left], right)
     return product
 
 
@@ -246,7 +284,7 @@ def _pivots(
     kernels: Sequence[Kernel], points: Tables, diagonal: Vector, most: int, enough: float
 ) -> _Pivots | None:
     """Points whose features leave at most ``enough`` of the diagonal; None where too many do."""
-    rest, gram = diagonal.copy(), _gram(kernels, points, points)
+    rest = diagonal.copy()
     rows = np.empty((min(most, len(rest)), len(rest)))
     pivots: list[int] = []
     n_rough = 0
@@ -259,7 +297,8 @@ def _pivots(
         if len(pivots) == len(rows):
             return None
         known, row = rows[: len(pivots)], rows[len(pivots)]
-        row[:] = (gram[pivot] - known[:, pivot] @ known) / np.sqrt(rest[pivot])
+        values = _gram(kernels, _take(points, np.array([pivot])), points)[0]
+        row[:] = (values - known[:, pivot] @ known) / np.sqrt(rest[pivot])
         rest -= row * row
         rest[pivot] = 0.0
         pivots.append(pivot)

@@ -37,6 +37,8 @@ class KernelOperator:
 
     #: Whether products cost so much that a whole matrix is worth its memory.
     is_costly: bool
+    #: Whether entries are evaluated so quickly that a matrix in memory pays for many products alone.
+    entries_are_cheap = False
     #: Whether :meth:`rough_product` is quicker than :meth:`product`.
     has_rough_products = False
     #: Whether it goes along chains of moments, so that systems are solved by their states.

@@ -141,15 +141,15 @@ class _Modes:
         order = np.sort(order[candidates[5, order] > 0.0])
         one, two, feature = candidates[:, order][[0, 1, 3]].astype(np.int64)
         sign, scale = candidates[:, order][[2, 4]].astype(np.float32)
-        vectors = np.hstack(self._vectors).astype(np.float32)
-        features = np.hstack([table[rows] for table in self._features]).astype(np.float32)
+        vectors = np.hstack(self._vectors).T.astype(np.float32, order="C")
+        features = np.hstack([table[rows] for table in self._features]).T
+        features = features.astype(np.float32, order="C")
         out = np.empty((len(pairs), len(order)), dtype=np.float32)
 
         def fill(start: int, stop: int) -> None:
-            ends = vectors[pairs.first[start:stop]], vectors[pairs.second[start:stop]]
-            fill_principal_features(
-                out[start:stop], *ends, features[start:stop], one, two, sign, feature, scale
-            )
+            ends = (side[start:stop] for side in (pairs.first, pairs.second))
+            tables = *(vectors.take(end, axis=1) for end in ends), features[:, start:stop]
+            fill_principal_features(out[start:stop], *tables, one, two, sign, feature, scale)
 
         run_in_ranges(fill, len(out), _PAIRS_PER_RANGE)
         return out

@@ -118,38 +118,44 @@ class Resident(_Made):
         return self._matrix.diagonal().astype(np.float64, copy=False)
 
 
-def in_memory(operator: KernelOperator, budget: Budget) -> KernelOperator:
-    """The operator, or its matrix where products are costly and the matrix is small."""
+def in_memory(operator: KernelOperator, budget: Budget, *, often: bool = True) -> KernelOperator:
+    """The operator, or its matrix where products are costly and the matrix is small.
+
+    Cheap entries are held for products that are asked for ``often``.
+    """
     n = operator.shape[0]
     share = ANEW_SHARE if isinstance(operator, Blockwise) else _RESIDENT_SHARE
     small = is_held(n, budget, share)
-    if small and operator.is_costly and not isinstance(operator, Resident | Restricted):
+    pays = operator.is_costly and (often or not operator.entries_are_cheap)
+    if small and pays and not isinstance(operator, Resident | Restricted):
         return Resident(operator)
     return operator
 
 
-def held_if_few(operator: KernelOperator, budget: Budget, *, smooth: bool) -> KernelOperator:
+def held_if_few(
+    operator: KernelOperator, budget: Budget, *, smooth: bool, often: bool = True
+) -> KernelOperator:
     """The operator with its matrix in memory, where that is small and features will not do.
 
     A solver asks for all of it in any case, and the products of a certificate then cost nothing.
-    Those for a ``smooth`` loss multiply by a costly matrix many times, of more pairs too.
+    Those for a ``smooth`` loss multiply by a costly matrix more than once, some of them ``often``, of
+    more pairs too.
     """
     n, features = operator.shape[0], operator.features
     if features is not None and features.are_fewer_than_pairs:
         return operator
     if n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n):
         return Resident(operator)
-    return held_for_products(operator, budget) if smooth else operator
+    return held_for_products(operator, budget, often=often) if smooth else operator
 
 
-def held_for_products(operator: KernelOperator, budget: Budget) -> KernelOperator:
+def held_for_products(
+    operator: KernelOperator, budget: Budget, *, often: bool = True
+) -> KernelOperator:
     """The same for many rough products: in single precision where double precision is too large."""
-    held, n = in_memory(operator, budget), operator.shape[0]
-    if (
-        held is not operator
-        or not operator.is_costly
-        or isinstance(operator, Resident | Restricted)
-    ):
+    held, n = in_memory(operator, budget, often=often), operator.shape[0]
+    pays = operator.is_costly and (often or not operator.entries_are_cheap)
+    if held is not operator or not pays or isinstance(operator, Resident | Restricted):
         return held
     fits = budget.share(ANEW_SHARE).holds(n, n, itemsize=4)
     return HeldRoughly(operator) if fits else operator

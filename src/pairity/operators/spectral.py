@@ -28,9 +28,12 @@ from pairity.operators.terms import TermTable
 from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered_keys
+from pairity.runtime.resources import run_in_ranges
 
 #: Difference of the two weights of a tensor kernel, relative to them, that is rounding.
 _NEGLIGIBLE = 1e-12
+#: Ranges of rows that a product on the grid is cut into, and rows of each at least.
+_RANGES, _LEAST_ROWS = 6, 32
 #: Terms of ``1/d`` smaller than this, relative to the largest, are rounding.
 _NEGLIGIBLE_VALUE = 1e-17
 
@@ -71,6 +74,7 @@ class SpectralGrid:
         values, vectors = np.linalg.eigh(structure.gram)
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)
+        self._sign = np.float32(structure.parity.sign)  # of either precision
         self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
 
     def typical_eigenvalue(self) -> float:
@@ -87,18 +91,34 @@ class SpectralGrid:
         multiplier is the bias.
         """
         vectors = self._in_precision("vectors", right.dtype)
-        inside = vectors.T @ right @ vectors
+        inside = self._turned(vectors.T, right)
         if constrained:
             ones = vectors.sum(axis=0)
             divide_with_constraint(inside, self.eigenvalues, ones, self.weight, rho)
         else:
             divide_by_shifted(inside, self.eigenvalues, self.weight, rho)
-        return vectors @ inside @ vectors.T
+        return self._turned(vectors, inside)
 
     def apply(self, matrix: NDArray[np.floating]) -> NDArray[np.floating]:
         """``w K S K``, in the precision of ``matrix``."""
         gram = self._in_precision("gram", matrix.dtype)
-        return matrix.dtype.type(self.weight) * (gram @ matrix @ gram)
+        return matrix.dtype.type(self.weight) * self._turned(gram, matrix)
+
+    def _turned(
+        self, left: NDArray[np.floating], matrix: NDArray[np.floating]
+    ) -> NDArray[np.floating]:
+        """``L S L'``, which has the parity of S: one triangle is computed, some rows at a time."""
+        out = np.empty_like(matrix)
+
+        def multiply(start: int, stop: int) -> None:
+            np.matmul(left[start:stop] @ matrix, left[start:].T, out=out[start:stop, start:])
+
+        step = max(_LEAST_ROWS, -(-len(out) // _RANGES))
+        run_in_ranges(multiply, len(out), step)
+        for start in range(step, len(out), step):
+            rows = slice(start, start + step)
+            np.multiply(out[:start, rows].T, self._sign, out=out[rows, :start])
+        return out
 
     def _in_precision(self, name: str, dtype: np.dtype) -> NDArray[np.floating]:
         matrix: NDArray[np.floating] = getattr(self, name)

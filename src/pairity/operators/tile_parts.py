@@ -1,4 +1,4 @@
-"""From a kernel of pairs to the parts that tiles of its matrix are made of.
+"""From a kernel of pairs to the terms that tiles of its matrix are made of.
 
 A monomial of Gaussian kernels, of objects and of group features, is one exponential of a distance
 between rows that hold all that it compares; monomials that have few explicit features
@@ -20,7 +20,14 @@ from pairity.kernels.algebra import Kernel, NamedObjects
 from pairity.kernels.atoms import Factor, Monomial, expand
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.operators.group_features import group_table
-from pairity.operators.tile_terms import Exponential, InnerProduct, Part, SameObjects, Term
+from pairity.operators.tile_terms import (
+    Exponential,
+    InContext,
+    InnerProduct,
+    Multiplied,
+    SameObjects,
+    Term,
+)
 from pairity.operators.words import form_of
 from pairity.pairs.arrays import Matrix, as_dense
 from pairity.pairs.data import Pairs
@@ -32,22 +39,24 @@ _MOST_EXPONENTIALS, MOST_FEATURES = 12, 200
 _Context: TypeAlias = tuple[Factor, ...]
 
 
-def parts_of(kernel: Kernel, left: Pairs, right: Pairs) -> list[Part] | None:
-    """The kernel as few parts; None where it is no such sum, or takes no exponentials."""
+def terms_of(kernel: Kernel, left: Pairs, right: Pairs) -> list[Term] | None:
+    """The kernel as few terms; None where it is no such sum, or takes no exponentials."""
     if sp.issparse(left.objects):
         return None
     made = _Making(left, right)
     gathered = _by_context(expand(kernel, left.n_symmetric, left.n_antisymmetric).terms, made)
-    parts = []
-    for (context, base, ratio), terms in gathered.items():
-        found = made.terms(terms)
+    terms: list[Term] = []
+    in_context: dict[_Context, list[Multiplied]] = {}
+    for (context, base, ratio), monomials in gathered.items():
+        found = made.terms(monomials)
         if found is None:
             return None
         if context:
-            parts.append(Part(found, made.context(context), base, ratio))
+            in_context.setdefault(context, []).append(Multiplied(found, base, ratio))
         else:
-            parts.append(Part(found))
-    return parts if 0 < made.n_exponentials <= _MOST_EXPONENTIALS else None
+            terms += found
+    terms += [InContext(made.context(factors), sums) for factors, sums in in_context.items()]
+    return terms if 0 < made.n_exponentials <= _MOST_EXPONENTIALS else None
 
 
 _Key: TypeAlias = tuple[_Context, float, float]
@@ -56,7 +65,7 @@ _Key: TypeAlias = tuple[_Context, float, float]
 def _by_context(
     monomials: dict[Monomial, float], made: _Making
 ) -> dict[_Key, dict[Monomial, float]]:
-    """Monomials by what multiplies them: context, base and ratio; those of one context in a row.
+    """Monomials by what multiplies them: context, base and ratio.
 
     A context is apart from the rest of a monomial where the rest has explicit features, or where
     it occurs without the context as well.
@@ -85,7 +94,7 @@ def _by_context(
                 put(((), 0.0, 1.0), whole, weight)
             else:
                 put((context, 0.0, 1.0), rest, weight)
-    return dict(sorted(gathered.items(), key=lambda item: repr(item[0][0])))
+    return gathered
 
 
 class _Making:
@@ -94,7 +103,6 @@ class _Making:
     def __init__(self, left: Pairs, right: Pairs) -> None:
         self.left, self.right, self.n_exponentials = left, right, 0
         self._one = left[:1].without_unused_objects()
-        self._contexts: dict[_Context, Exponential] = {}
 
     def split(self, monomial: Monomial) -> tuple[_Context, Monomial]:
         """Gaussian factors that no swap changes, and the rest; nothing apart where all are such."""
@@ -115,12 +123,10 @@ class _Making:
         return _compared(monomial, self._one, self._one) is not None
 
     def context(self, factors: _Context) -> Exponential:
-        """The exponential of a context, one for all parts that it multiplies."""
-        if factors not in self._contexts:
-            tables: Any = _compared(Monomial(factors=factors), self.left, self.right)
-            self._contexts[factors] = Exponential(1.0, *tables)
-            self.n_exponentials += 1
-        return self._contexts[factors]
+        """The exponential of a context, one for all sums that it multiplies."""
+        tables: Any = _compared(Monomial(factors=factors), self.left, self.right)
+        self.n_exponentials += 1
+        return Exponential(1.0, *tables)
 
     def terms(self, monomials: dict[Monomial, float]) -> list[Term] | None:
         """Terms of a sum of monomials; None where one of them is no such."""

@@ -1,57 +1,56 @@
-"""Terms of a kernel of pairs, from rows of both sides, and a tile of its matrix made of them.
+"""Terms of a kernel of pairs, from rows of both sides: their entries, and products with them.
 
-    K = sum over parts of (base + ratio exp(-|s_i - s_j|^2)) (sum of terms),
+    K = sum of terms,     a term in context being  exp(-|s_i - s_j|^2) (sum of terms),
 
-so that ``additive + additive in context`` takes one exponential more than ``additive``.  Which parts
+so that ``additive + additive in context`` takes one exponential more than ``additive``.  Which terms
 a kernel has is found in :mod:`pairity.operators.tile_parts`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.operators._operator_loops import dot_rows
 from pairity.operators._tile_loops import (
-    add_double,
+    add_entries,
+    add_products,
     add_same,
-    add_single,
     add_times,
-    add_twins_double,
-    add_twins_single,
+    add_to_columns,
 )
 from pairity.operators.operator import Rows
-from pairity.pairs.arrays import Matrix
+from pairity.pairs.arrays import Matrix, Places, Vector, batches
+from pairity.runtime.resources import run_in_ranges
 
-#: Places in the memory of a tile: what is returned, products of rows, a sum, and what multiplies it.
-_TOTAL, _PRODUCTS, _SUM, _FACTOR, _N_PLACES = 0, 1, 3, 4, 5
+#: Rows and columns of a tile, which stays in the cache of a core.
+TILE_ROWS, TILE_COLUMNS = 128, 256
+#: Rows of a square of a symmetric product at least, and squares along a side at most.
+_SQUARE_ROWS, _MOST_SQUARES = 512, 64
 
 _Table: TypeAlias = NDArray[Any]
 #: Rows of both sides, one pair of tables for each product that a term takes.
 Sides: TypeAlias = list[tuple[_Table, _Table]]
+_NONE: Vector = np.empty(0)
 
 
-class Room:
-    """Memory of one tile and of what it is made from, used again and again."""
-
-    def __init__(self, dtype: Any, n_entries: int) -> None:
-        self._memory = np.empty((_N_PLACES, n_entries), dtype)
-
-    def of(self, place: int, shape: tuple[int, int]) -> _Table:
-        """A table in one of the places."""
-        return self._memory[place, : shape[0] * shape[1]].reshape(shape)
-
-    def empty(self, place: int, shape: tuple[int, int]) -> _Table:
-        """The same, filled with 0."""
-        table = self.of(place, shape)
-        table[...] = 0.0
-        return table
+def _cut(sides: Sides, rows: slice, columns: slice) -> Sides:
+    return [(left[rows], right[columns]) for left, right in sides]
 
 
 class Term:
-    """Part of a kernel, from rows of both sides."""
+    """Part of a kernel, from rows of both sides.
+
+    A subclass adds the entries of a tile; what is quicker as a whole it does as a whole.
+    """
+
+    #: Exponentials that an entry takes.
+    n_exponentials = 0
 
     def __init__(self, *sides: tuple[_Table, _Table]) -> None:
         self._sides: dict[Any, Sides] = {np.dtype(np.float64): [*sides]}
@@ -63,6 +62,10 @@ class Term:
             self._sides[dtype] = [(one.astype(dtype), two.astype(dtype)) for one, two in known]
         return self._sides[dtype]
 
+    def between(self, rows: Rows, columns: Rows, dtype: Any) -> Sides:
+        """Rows of some pairs of either side, in a precision."""
+        return [(one[rows], two[columns]) for one, two in self.in_precision(np.dtype(dtype))]
+
     @property
     def megabytes(self) -> float:
         """What the rows take, in both precisions."""
@@ -70,28 +73,136 @@ class Term:
             one.nbytes + two.nbytes for one, two in self._sides[np.dtype(np.float64)]
         )
 
-    def add_tile(self, total: _Table, sides: Sides, room: Room) -> None:
+    def add_tile(self, total: _Table, sides: Sides) -> None:
         """Add the entries of a tile, from its rows."""
-        products = [
-            np.matmul(left, right.T, out=room.of(place, total.shape))
-            for place, (left, right) in enumerate(sides, _PRODUCTS)
-        ]
-        self.add(total, products)
-
-    def add(self, total: _Table, products: list[_Table]) -> None:
-        """Add the entries of a tile, from the matrix products of its rows."""
         raise NotImplementedError
+
+    def add_entries(self, out: _Table, rows: Rows, columns: Rows) -> None:
+        """Add the entries of some rows and columns, in the precision of ``out``."""
+        sides = self.between(rows, columns, out.dtype)
+
+        def fill(start: int, stop: int) -> None:
+            band = slice(start, stop)
+            for across in batches(out.shape[1], TILE_COLUMNS):
+                out[band, across] += self._tile(sides, band, across)
+
+        run_in_ranges(fill, len(out), TILE_ROWS)
+
+    def _tile(self, sides: Sides, rows: slice, columns: slice) -> _Table:
+        part = _cut(sides, rows, columns)
+        tile = np.zeros((len(part[0][0]), len(part[0][1])), _dtype_of(sides))
+        self.add_tile(tile, part)
+        return tile
+
+    def product(self, rows: Rows, columns: Places, weights: Vector, dtype: Any) -> Vector:
+        """Entries of some rows times weights of the columns, which are added up in double."""
+        sides = self.between(rows, columns, dtype)
+        out = np.zeros(len(sides[0][0]))
+
+        def multiply(start: int, stop: int) -> None:
+            bands = [(left[start:stop], right) for left, right in sides]
+            self.add_products(out[start:stop], _NONE, bands, weights, _NONE)
+
+        run_in_ranges(multiply, len(out), TILE_ROWS)
+        return out
+
+    def square_product(self, index: Places, weights: Vector, dtype: Any) -> Vector:
+        """The same between some pairs and themselves: every square off the diagonal serves twice.
+
+        What the squares of a row or a column come to is kept apart, and added up in their order.
+        """
+        sides, n = self.between(index, index, dtype), len(index)
+        bands = list(batches(n, max(_SQUARE_ROWS, -(-n // _MOST_SQUARES))))
+        squares = list(combinations_with_replacement(range(len(bands)), 2))
+        parts = np.zeros((len(bands), n))
+
+        def multiply(start: int, stop: int) -> None:
+            for one, other in squares[start:stop]:
+                down, across = bands[one], bands[other]
+                by_columns = _NONE if one == other else parts[one, across]
+                part, by_rows = _cut(sides, down, across), parts[other, down]
+                self.add_products(by_rows, by_columns, part, weights[across], weights[down])
+
+        run_in_ranges(multiply, len(squares), 1)
+        return np.asarray(parts.sum(axis=0))
+
+    def add_products(
+        self, by_rows: Vector, by_columns: Vector, sides: Sides, weights: Vector, of_rows: Vector
+    ) -> None:
+        """``by_rows += E weights`` and, unless that is empty, ``by_columns += of_rows E``."""
+        for band in batches(len(by_rows), TILE_ROWS):
+            part = np.empty(len(by_rows[band]))
+            for across in batches(len(weights), TILE_COLUMNS):
+                tile = self._tile(sides, band, across)
+                dot_rows(part, tile, weights[across])
+                by_rows[band] += part
+                if len(by_columns):
+                    add_to_columns(by_columns[across], tile, of_rows[band])
+
+
+def _dtype_of(sides: Sides) -> Any:
+    """Precision of the tables; numbers of objects have none."""
+    found = [left.dtype for left, _ in sides if left.dtype.kind == "f"]
+    return found[0] if found else np.dtype(np.float64)
 
 
 class InnerProduct(Term):
     """``<z_i, z_j>``."""
 
-    def add(self, total: _Table, products: list[_Table]) -> None:
+    def add_tile(self, total: _Table, sides: Sides) -> None:
         """The product is what is added."""
-        total += products[0]
+        ((left, right),) = sides
+        total += left @ right.T
+
+    def add_entries(self, out: _Table, rows: Rows, columns: Rows) -> None:
+        """The matrix product."""
+        self.add_tile(out, self.between(rows, columns, out.dtype))
+
+    def product(self, rows: Rows, columns: Places, weights: Vector, dtype: Any) -> Vector:
+        """Through the features, whatever the precision."""
+        ((left, right),) = self.between(rows, columns, np.float64)
+        return np.asarray(left @ (right.T @ weights))
+
+    def square_product(self, index: Places, weights: Vector, dtype: Any) -> Vector:
+        """The same."""
+        return self.product(index, index, weights, dtype)
 
 
-class Exponential(Term):
+class _Exponentials(Term):
+    """``sign exp(p)``, or ``plus exp(p + q) + minus exp(p - q)``, p and q products of rows."""
+
+    signs: list[float]
+
+    @property
+    def n_exponentials(self) -> int:  # type: ignore[override]
+        """One, or two."""
+        return len(self.signs)
+
+    def add_tile(self, total: _Table, sides: Sides) -> None:
+        """In one compiled pass."""
+        signs = np.array(self.signs, total.dtype)
+        add_entries(total, sides[0], sides[-1], signs, total.shape[1])
+
+    def add_entries(self, out: _Table, rows: Rows, columns: Rows) -> None:
+        """A band of rows at a time on each core."""
+        sides = self.between(rows, columns, out.dtype)
+        signs = np.array(self.signs, out.dtype)
+
+        def fill(start: int, stop: int) -> None:
+            bands = [(left[start:stop], right) for left, right in sides]
+            add_entries(out[start:stop], bands[0], bands[-1], signs, TILE_COLUMNS)
+
+        run_in_ranges(fill, len(out), TILE_ROWS)
+
+    def add_products(
+        self, by_rows: Vector, by_columns: Vector, sides: Sides, weights: Vector, of_rows: Vector
+    ) -> None:
+        """In one compiled pass: exponentials are never stored."""
+        signs, tile = np.array(self.signs, sides[0][0].dtype), (TILE_ROWS, TILE_COLUMNS)
+        add_products(by_rows, by_columns, sides[0], sides[-1], signs, weights, of_rows, tile)
+
+
+class Exponential(_Exponentials):
     """``weight exp(-|u_i - v_j|^2)``, as ``sign exp(<left_i, right_j>)`` of longer rows.
 
     With ``left = [2u, log |weight| - |u|^2, -1]`` and ``right = [v, 1, |v|^2]`` one matrix product
@@ -109,11 +220,6 @@ class Exponential(Term):
             )
         )
 
-    def add(self, total: _Table, products: list[_Table]) -> None:
-        """The exponential of the product."""
-        add = add_double if total.dtype == np.float64 else add_single
-        add(total, *products, *self.signs)
-
     def with_twin(self, other: Exponential) -> Twins | None:
         """Both terms at half the price, where the right pairs of one are the other's swapped."""
         ((left, right),) = self._sides[np.dtype(np.float64)]
@@ -128,7 +234,7 @@ class Exponential(Term):
         return Twins(self, other, left, right, half)
 
 
-class Twins(Term):
+class Twins(_Exponentials):
     """``+- exp(<a, c> + <b, d>) +- exp(<a, d> + <b, c>)`` with rows (a, b) and (c, d).
 
     The exponents are ``p + q`` and ``p - q`` with ``p = <a + b, c + d> / 2`` and
@@ -144,11 +250,6 @@ class Twins(Term):
         sums = np.hstack([a + b, rest]), np.hstack([0.5 * (c + d), others])
         super().__init__(sums, (a - b, 0.5 * (c - d)))
 
-    def add(self, total: _Table, products: list[_Table]) -> None:
-        """Add the entries of both terms, from p and q."""
-        add = add_twins_double if total.dtype == np.float64 else add_twins_single
-        add(total, *products, *self.signs)
-
 
 class SameObjects(Term):
     """``w_ac [a = c] + w_ad [a = d] + w_bc [b = c] + w_bd [b = d]`` with numbers of objects."""
@@ -161,52 +262,58 @@ class SameObjects(Term):
         """Numbers of objects of both sides, which have no precision."""
         return self._sides[np.dtype(np.float64)]
 
-    def add_tile(self, total: _Table, sides: Sides, room: Room) -> None:
+    def add_tile(self, total: _Table, sides: Sides) -> None:
         """Add the weights of the ends that are the same."""
         (a, c), (b, d) = sides
         add_same(total, a, b, c, d, self._weights.astype(total.dtype))
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """``(base + ratio exp(-|s_i - s_j|^2)) (sum of terms)``; without a context the sum alone."""
+class Multiplied:
+    """``(base + ratio context) (sum of terms)``."""
 
     terms: list[Term]
-    context: Exponential | None = None
-    base: float = 0.0
-    ratio: float = 1.0
+    base: float
+    ratio: float
+
+
+class InContext(Term):
+    """Sums of terms that one exponential multiplies: ``sum of (base + ratio exp(...)) (terms)``."""
+
+    def __init__(self, context: Exponential, sums: list[Multiplied]) -> None:
+        self.context, self.sums = context, sums
 
     @property
-    def every_term(self) -> list[Term]:
-        """Its terms, and the context if it has one."""
-        return self.terms if self.context is None else [*self.terms, self.context]
+    def n_exponentials(self) -> int:  # type: ignore[override]
+        """Its own, and those of the terms."""
+        return 1 + sum(term.n_exponentials for one in self.sums for term in one.terms)
 
-    def sides(self, rows: Rows, columns: Rows, dtype: Any) -> list[Sides]:
-        """Some rows and columns of every term."""
-        return [
-            [(one[rows], two[columns]) for one, two in term.in_precision(np.dtype(dtype))]
-            for term in self.every_term
-        ]
+    @property
+    def _terms(self) -> Iterator[Term]:
+        yield self.context
+        for one in self.sums:
+            yield from one.terms
 
+    def in_precision(self, dtype: Any) -> Sides:
+        """Those of the context, then those of all terms."""
+        return [side for term in self._terms for side in term.in_precision(dtype)]
 
-def fill_tile(
-    parts: list[Part], tables: list[list[Sides]], rows: slice, columns: slice, room: Room
-) -> _Table:
-    """The entries of one tile, in memory that the next one takes."""
-    shape = rows.stop - rows.start, columns.stop - columns.start
-    total, known = room.empty(_TOTAL, shape), None
-    for part, sides in zip(parts, tables, strict=True):
-        here = [[(one[rows], two[columns]) for one, two in side] for side in sides]
-        target = total if part.context is None else room.empty(_SUM, shape)
-        for term, side in zip(part.terms, here, strict=False):
-            term.add_tile(target, side, room)
-        if part.context is None:
-            continue
-        factor = room.of(_FACTOR, shape)
-        if part.context is not known:
-            factor[...] = 0.0
-            part.context.add_tile(factor, here[-1], room)
-            known = part.context
-        number = total.dtype.type
-        add_times(total, target, factor, number(part.base), number(part.ratio))
-    return total
+    @property
+    def megabytes(self) -> float:
+        """What the rows of all terms take."""
+        return sum(term.megabytes for term in self._terms)
+
+    def add_tile(self, total: _Table, sides: Sides) -> None:
+        """The context once, every sum times it."""
+        left = iter(sides)
+
+        def own(term: Term) -> Sides:
+            return [next(left) for _ in term.in_precision(np.dtype(np.float64))]
+
+        factor, number = np.zeros_like(total), total.dtype.type
+        self.context.add_tile(factor, own(self.context))
+        for one in self.sums:
+            inside = np.zeros_like(total)
+            for term in one.terms:
+                term.add_tile(inside, own(term))
+            add_times(total, inside, factor, number(one.base), number(one.ratio))

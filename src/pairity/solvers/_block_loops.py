@@ -30,6 +30,18 @@ def new_state(n_variables: int) -> np.ndarray:
     return np.concatenate([np.zeros(2, np.int64), np.full(2 * n_segments, -1, np.int64)])
 
 
+@njit(cache=True, nogil=True)
+def keep_rows_and_columns(memory, kept, old, new):
+    """Move the square between some of ``old`` variables, in order, into rows of ``new`` <= old numbers.
+
+    No number is written to a place from which a later one is still to be read.
+    """
+    for i in range(len(kept)):
+        source, target = kept[i] * old, i * new
+        for j in range(len(kept)):
+            memory[target + j] = memory[source + kept[j]]
+
+
 # A maximum may be taken in any order; there is no arithmetic in it to relax.
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
 def _largest(values, n):

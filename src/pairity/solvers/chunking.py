@@ -17,6 +17,7 @@ import numpy as np
 from pairity.losses.loss import Vector
 from pairity.runtime.resources import ENTRIES_PER_CALL, stop_if_abandoned
 from pairity.solvers._block_loops import new_state, pair_steps_on_block, single_steps_on_block
+from pairity.solvers.gram_block import GramBlock
 from pairity.solvers.polish import Block, Gram, Index, Mask, polish, times
 from pairity.solvers.problem import (
     DRIFT,
@@ -30,9 +31,10 @@ from pairity.solvers.problem import (
 )
 from pairity.solvers.rough_start import rough_start
 
-#: Working set at first, and at most when more variables than that are free; a Gram block takes 4
-#: times the square of this in bytes, the polish 8 times that of the free variables.
-_WORKING_SET, LARGEST_SET = 4000, 16384
+#: Working set at first, as a share of the pairs between two numbers; at most when more variables
+#: than that are free: a Gram block takes 4 times the square of this in bytes, the polish 8 times
+#: that of the free variables.
+_FIRST_SHARE, _FIRST_SETS, LARGEST_SET = 1 / 8, (2500, 4000), 16384
 #: Pairs from which on a rough start pays; room for free variables; which violations, in units of
 #: the tolerance, are candidates; the share of a working set for the worst of them, and their number
 #: at least.
@@ -42,10 +44,11 @@ _NEAR = 1e-2
 #: Share of the least violation so far above which a round was slow, and slow rounds after which
 #: the working set is doubled.
 _SLOW, _PATIENCE = 0.5, 3
-#: Sets up to which, and tolerances below which, kernel values are in double precision.
-_SMALL_SET, _FINE = 2048, 1e-5
-#: Decision values that are evaluated again before rough ones are believed.
-_ROWS_TO_CHECK = 64
+#: Tolerances below which products are in double precision.
+_FINE = 1e-5
+#: Decision values that are evaluated again before rough ones are believed: at most, at least, and
+#: kernel values for them.
+_ROWS_TO_CHECK, _LEAST_ROWS, _ENTRIES_TO_CHECK = 64, 16, 500_000
 #: The inner solve goes on until its violation is this share of the outer one, for so many steps at
 #: most; it is exact from a violation of so many margins on.
 _INNER_SHARE, _MOST_INNER_STEPS, _CLOSE = 0.1, 200_000, 0.3
@@ -98,10 +101,11 @@ class _Run:
     ) -> None:
         self.problem, self.options = problem, options
         self.theta, self.largest_set = theta, largest_set
-        self.working_set = min(_WORKING_SET, largest_set)
+        first = int(np.clip(_FIRST_SHARE * len(theta), *_FIRST_SETS))
+        self.working_set = min(first, largest_set)
         self.chosen = np.zeros(0, dtype=np.intp)
         self.generator = np.random.default_rng(0)
-        self._memory: Gram = np.zeros(0)
+        self.block = GramBlock(problem.operator, options.tol)
         self.patient = True  # steps that had to be polished once will have to be again
         self.n_iter = self.n_rounds = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
@@ -119,7 +123,9 @@ class _Run:
         operator, used = self.problem.operator, np.flatnonzero(self.theta)
         if self.fresh or not operator.has_rough_products:
             return self.fresh or self.options.tol >= DRIFT
-        rows = self.generator.permutation(len(self.theta))[:_ROWS_TO_CHECK]
+        most = _ENTRIES_TO_CHECK // max(1, len(used))
+        n_rows = int(np.clip(most, _LEAST_ROWS, _ROWS_TO_CHECK))
+        rows = self.generator.permutation(len(self.theta))[:n_rows]
         values = operator.block(rows, used) @ self.theta[used]
         return float(np.abs(values - self.values[rows]).max()) <= 0.02 * self.options.tol
 
@@ -202,15 +208,17 @@ class _Run:
         self.best_violation = min(violation, self.best_violation)
         self.working_set = min(max(self.working_set, wanted), self.largest_set)
         tol = self.options.tol
-        self.chosen = chosen = _choose(merit, free, self.working_set, tol, self.generator)
+        chosen = _choose(merit, free, self.working_set, tol, self.generator)
         size = len(chosen)
         if not size:
             return False
+        self.chosen, gram = self.block.of(chosen, precise=self._is_stiff)
+        chosen = self.chosen
         if self.extra_rounds:
             tol = 1e-3 * tol
         else:
             tol = 0.9 * tol if size == len(theta) else max(_INNER_SHARE * violation, 0.5 * tol)
-        inside, steps = self._solve_inside(self._gram(chosen), tol)
+        inside, steps = self._solve_inside(gram, tol)
         change = np.zeros(len(theta))
         change[chosen] = inside - theta[chosen]
         theta[chosen] = inside
@@ -225,21 +233,6 @@ class _Run:
     def _is_stiff(self) -> bool:
         """Whether single steps hardly lower the violation: some directions are far stiffer."""
         return self.slow_rounds >= _PATIENCE
-
-    def _gram(self, chosen: Index) -> Gram:
-        """Kernel values of the working set, in memory that is used again from round to round.
-
-        Large ones are in single precision: what that loses, the next product sets right.
-        """
-        size = len(chosen)
-        fine = size <= _SMALL_SET or self.options.tol < _FINE or self._is_stiff
-        dtype = np.dtype(np.float64 if fine else np.float32)
-        if self._memory.size < size * size or self._memory.dtype != dtype:
-            self._memory = np.zeros(0)  # goes before the next one comes
-            self._memory = np.empty(size * size, dtype=dtype)
-        block = self._memory[: size * size].reshape(size, size)
-        self.problem.operator.square(chosen, block)
-        return block
 
     def _solve_inside(self, gram: Gram, tol: float) -> tuple[Vector, int]:
         """Dual variables of the working set, all others fixed, and the steps it took.

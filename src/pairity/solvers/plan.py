@@ -182,7 +182,8 @@ def shifted_systems(
     problem: AnyProblem[Any], options: SolverOptions, most: int | None = None
 ) -> ShiftedSystems:
     """Linear systems of a problem, its matrix in memory where that pays, factored where it fits."""
-    n, operator = len(problem), in_memory(problem.operator, options.budget)
+    often = problem.takes_many_products
+    n, operator = len(problem), in_memory(problem.operator, options.budget, often=often)
     budget = beside(operator, options.budget.without(operator.object_megabytes))
     if most is None:
         most = _MOST_DENSE_COSTLY if operator.is_costly else MOST_DENSE_PAIRS
@@ -229,8 +230,7 @@ def _is_factored(problem: AnyProblem[Any], options: SolverOptions) -> bool:
     """Whether Newton's method is better off with a factorisation, as far as there is memory."""
     if len(problem) <= _FEW_TO_FACTOR or options.tol < DRIFT:
         return True
-    strength = float(np.median(problem.loss.weights) * problem.operator.diagonal().mean())
-    return strength > (_STRONG_IF_ROUGH if options.rough else _STRONG_FOR_GRADIENTS)
+    return problem.strength > (_STRONG_IF_ROUGH if options.rough else _STRONG_FOR_GRADIENTS)
 
 
 def _solve_for_parameters(
@@ -259,7 +259,8 @@ def _solve_support_vectors(
 
         return solve_smo(problem, options, start)
     if chosen.solver == "chunking":
-        held = replace(problem, operator=in_memory(problem.operator, options.budget))
+        operator = in_memory(problem.operator, options.budget, often=False)
+        held = replace(problem, operator=operator)
         return solve_chunking(held, options, start, plan(held, "chunking", options).largest_set)
     from pairity.solvers.splitting import solve_splitting
 

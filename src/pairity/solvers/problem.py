@@ -21,7 +21,7 @@ none         rows as given          K            C           yes
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -38,6 +38,8 @@ from pairity.runtime.resources import Budget
 #: Share of the sizes of dual variables that their sum may be off 0.
 _NEGLIGIBLE = 1e-9
 
+#: Weight times kernel value from which on systems of smooth losses take many rounds.
+_STRONG = 10.0
 #: Tolerances below this call for decision values free of the drift of many updates.
 DRIFT = 1e-6
 #: Why a solver ends.
@@ -57,6 +59,16 @@ class AnyProblem(Generic[SomeLoss]):
 
     def __len__(self) -> int:
         return len(self.loss)
+
+    @property
+    def strength(self) -> float:
+        """A typical weight times a typical kernel value: how far margins may be bought down."""
+        return float(np.median(self.loss.weights) * self.operator.diagonal().mean())  # type: ignore[attr-defined]
+
+    @property
+    def takes_many_products(self) -> bool:
+        """Whether linear systems with its losses take many rounds of conjugate gradients."""
+        return self.strength > _STRONG
 
     def objective(self, theta: Vector, values: Vector) -> float:
         """Dual value, from ``values = K theta``."""
@@ -180,8 +192,13 @@ class TrainingSet(Generic[SomeLoss]):
     def halved(self) -> AnyProblem[SomeLoss]:
         """(20) or (22) on J; without a parity the ordinary machine on the rows as given."""
         operator = operator_within(self.projected, self.pairs, self.budget)
-        held = held_if_few(operator, self.budget, smooth=isinstance(self.loss, Logistic))
-        return AnyProblem(held, self.halved_loss, self.has_bias)
+        problem = AnyProblem(operator, self.halved_loss, self.has_bias)
+        if isinstance(self.loss, Logistic):
+            often = problem.takes_many_products
+            held = held_if_few(operator, self.budget, smooth=True, often=often)
+        else:
+            held = held_if_few(operator, self.budget, smooth=False)
+        return replace(problem, operator=held)
 
     def full(self) -> AnyProblem[SomeLoss]:
         """(13) or (42) on I: the rows followed by their mirror images."""

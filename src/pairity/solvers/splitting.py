@@ -51,8 +51,7 @@ class AndersonAcceleration:
 
     def reset(self) -> None:
         """Forget the past, for a new map."""
-        self._changes: list[tuple[Array, Array]] = []  # of the residual, and of the image
-        self._gram = np.zeros((0, 0))
+        self._n_steps = 0  # remembered so far, each in the place of the oldest one
         self._last: tuple[Array, Array] | None = None
         self._fallback: Array | None = None
         self._best = np.inf
@@ -66,29 +65,29 @@ class AndersonAcceleration:
             return fallback
         self._best = min(self._best, size)
         if self._last is not None:
-            self._remember(residual - self._last[1], image - self._last[0])
+            self._remember(image, residual, *self._last)
         self._last = image, residual
-        if not self._changes:
+        n_known = min(self._n_steps, self.memory)
+        if not n_known:
             return image
         self._fallback = image
-        pull = self._products(residual)
-        ridge = self.regularisation * np.trace(self._gram) * np.eye(len(pull))
-        gamma = np.linalg.solve(self._gram + ridge, pull)
-        point = image.copy()
-        for weight, (_, change) in zip(gamma, self._changes, strict=True):
-            point -= image.dtype.type(weight) * change
-        return point
+        gram = self._gram[:n_known, :n_known]
+        ridge = self.regularisation * np.trace(gram) * np.eye(n_known)
+        pull = self._residuals[:n_known] @ residual.ravel()
+        gamma = np.linalg.solve(gram + ridge, pull.astype(np.float64)).astype(image.dtype)
+        return image - (gamma @ self._images[:n_known]).reshape(image.shape)
 
-    def _remember(self, residual_change: Array, image_change: Array) -> None:
-        if len(self._changes) == self.memory:
-            self._changes.pop(0)
-            self._gram = self._gram[1:, 1:]
-        self._changes.append((residual_change, image_change))
-        self._gram = np.pad(self._gram, (0, 1))
-        self._gram[-1, :] = self._gram[:, -1] = self._products(residual_change)
-
-    def _products(self, residual: Array) -> Vector:
-        return np.array([float(np.vdot(change, residual)) for change, _ in self._changes])
+    def _remember(self, image: Array, residual: Array, *last: Array) -> None:
+        """Changes of the image and of the residual, and products of the latter with one another."""
+        if not self._n_steps:
+            self._residuals, self._images = np.empty((2, self.memory, image.size), image.dtype)
+            self._gram = np.zeros((self.memory, self.memory))
+        place, self._n_steps = self._n_steps % self.memory, self._n_steps + 1
+        known, shape = slice(min(self._n_steps, self.memory)), image.shape
+        np.subtract(image, last[0], out=self._images[place].reshape(shape))
+        np.subtract(residual, last[1], out=self._residuals[place].reshape(shape))
+        products = self._residuals[known] @ self._residuals[place]
+        self._gram[place, known] = self._gram[known, place] = products
 
 
 @dataclass(frozen=True)
