@@ -530,13 +530,14 @@ def test_predictions_that_are_no_numbers():
 
 
 def test_weights_of_ten_billion_end_with_a_gap():
-    """One step for each variable, forty thousand times: the fit says how far it came."""
+    """Single steps would take forever: blocks are settled, and what is not says how far it came."""
     pairs, y = data(widths=(2, 0, 0))
+    model = PairSVC("antisymmetric", kernel="linear", solver="chunking")
+    model.fit(pairs, y, sample_weight=np.full(N, 1e10))
+    assert model.certificate_.holds
+    assert model.n_iter_ <= 10_000
     with pytest.warns(ConvergenceWarning, match=r"steps used up.*duality gap"):
-        model = PairSVC("antisymmetric", kernel="linear", solver="chunking").fit(
-            pairs, y, sample_weight=np.full(N, 1e10)
-        )
-    assert model.n_iter_ <= 1_100_000
+        model.set_params(max_iter=10).fit(pairs, y, sample_weight=np.full(N, 1e10))
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         model = PairSVC("antisymmetric", kernel="linear").fit(
             pairs, y, sample_weight=np.full(N, 1e10)

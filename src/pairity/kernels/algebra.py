@@ -202,8 +202,7 @@ class Kernel(BaseEstimator):
     @property
     def token(self) -> tuple[Any, ...]:
         """Structural identity: equal kernels have equal tokens (arrays count by identity)."""
-        own: Any = type(self)
-        return (own.__name__, *[_token(getattr(self, name)) for name in _parameter_names(own)])
+        return (type(self).__name__, *map(_token, self.parameters().values()))
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Kernel) and self.token == other.token)
