@@ -51,9 +51,9 @@ class EffectColumns:
     parts: tuple[str, ...]  # of pairity.pairs.derived
     known: KnownObjects
     keys: Places  # unordered pairs of known objects, ascending
-    scaling: Scaling | None  # of the features that columns are made of, in the symmetric case
     shift: Vector
     factor: Vector
+    scaling: Scaling | None = None  # of features that even columns are made of; older files: none
 
     @classmethod
     def of(cls, pairs: Pairs, parity: Parity, parts: tuple[str, ...] | None = None) -> Self:
@@ -62,7 +62,7 @@ class EffectColumns:
         keys = np.unique(_keys(pairs, known))
         # distances and products depend on units and origins; odd columns do not
         scaling = Scaling.of(_with_few_columns(pairs), "auto") if parity is Parity.EVEN else None
-        columns = cls(parity, parts, known, keys, scaling, np.zeros(0), np.zeros(0))
+        columns = cls(parity, parts, known, keys, np.zeros(0), np.zeros(0), scaling)
         return columns.narrowed(pairs, parts)
 
     @property
