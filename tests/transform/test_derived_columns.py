@@ -20,17 +20,21 @@ from pairity.model_selection import PairKFold
 from pairity.pairs.derived import PARTS
 from pairity.pairs.parity import SYMMETRIES, Parity
 
-EVEN = ["absolute_difference", "sum", "product", "distance", "absolute_antisymmetric"]
+EVEN = ["absolute_difference", "sum", "product", "distance", "cosine", "absolute_antisymmetric"]
 
 
 def naive_columns(x, z, given, part):
     """One part of one pair, entry by entry."""
-    ends = zip(x.tolist(), z.tolist(), strict=True)
+    ends = list(zip(x.tolist(), z.tolist(), strict=True))
     return {
         "absolute_difference": lambda: [abs(p - q) for p, q in ends],
         "sum": lambda: [p + q for p, q in ends],
         "product": lambda: [p * q for p, q in ends],
         "distance": lambda: [math.sqrt(sum((p - q) * (p - q) for p, q in ends))],
+        "cosine": lambda: [
+            sum(p * q for p, q in ends)
+            / math.sqrt(sum(p * p for p, _ in ends) * sum(q * q for _, q in ends))
+        ],
         "difference": lambda: [p - q for p, q in ends],
         "absolute_antisymmetric": lambda: [abs(v) for v in given.tolist()],
     }[part]()
@@ -119,7 +123,8 @@ def test_names_follow_the_columns_through_a_pipeline():
         *("price(a)", "time(a)", "distance"),
         *("|price(a) - price(b)|", "|time(a) - time(b)|"),
         *("price(a) + price(b)", "time(a) + time(b)"),
-        *("price(a) * price(b)", "time(a) * time(b)", "distance(a, b)", "|home|", "home"),
+        *("price(a) * price(b)", "time(a) * time(b)"),
+        *("distance(a, b)", "cosine(a, b)", "|home|", "home"),
         *("price(a) - price(b)", "time(a) - time(b)", "price(b)", "time(b)"),
     ]
     assert len(names) == steps.transform(pairs).shape[1]

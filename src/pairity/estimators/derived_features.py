@@ -25,6 +25,7 @@ class DerivedFeatures(PairTransformer):
     ``sum``                     ``x_a + x_b``          stays
     ``product``                 ``x_a * x_b``          stays
     ``distance``                ``||x_a - x_b||``      stays; one column
+    ``cosine``                  of x_a and x_b         stays; one column
     ``absolute_antisymmetric``  ``|x~_ab|``            stays
     ``difference``              ``x_a - x_b``          changes sign: antisymmetric
     ``in_context``              odd times symmetric    changes sign

@@ -19,18 +19,21 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
+from pairity.kernels.standardized import Scaling
 from pairity.pairs.arrays import Matrix, Places, Vector, places_of
 from pairity.pairs.data import Pairs
 from pairity.pairs.derived import derived_features
 from pairity.pairs.known_objects import KnownObjects
 from pairity.pairs.parity import Orientation, Parity, unordered_keys
 
+#: How alike two objects are, as one number each, and what is given of the pair.
+_ALIKE = "distance", "cosine", "symmetric", "absolute_antisymmetric"
 #: Columns that a linear model may use, fewest last: many say more, and overfit more.
 COLUMNS: dict[Parity, tuple[tuple[str, ...], ...]] = {
     Parity.EVEN: (
-        ("absolute_difference", "sum", "product", "symmetric", "absolute_antisymmetric"),
-        ("absolute_difference", "symmetric", "absolute_antisymmetric"),
-        ("symmetric", "absolute_antisymmetric"),
+        ("absolute_difference", "sum", "product", *_ALIKE),
+        ("absolute_difference", *_ALIKE),
+        _ALIKE,
     ),
     Parity.ODD: (("difference", "antisymmetric", "in_context"), ("difference", "antisymmetric")),
 }
@@ -50,13 +53,17 @@ class EffectColumns:
     keys: Places  # unordered pairs of known objects, ascending
     shift: Vector
     factor: Vector
+    scaling: Scaling | None = None  # of features that even columns are made of; older files: none
 
     @classmethod
     def of(cls, pairs: Pairs, parity: Parity, parts: tuple[str, ...] | None = None) -> Self:
         """Columns for the objects and pairs that training pairs hold."""
         known, parts = KnownObjects.of(pairs), parts or COLUMNS[parity][0]
-        scaling = _scaling(_features(pairs, parts), parity)
-        return cls(parity, parts, known, np.unique(_keys(pairs, known)), *scaling)
+        keys = np.unique(_keys(pairs, known))
+        # distances and products depend on units and origins; odd columns do not
+        scaling = Scaling.of(_with_few_columns(pairs), "auto") if parity is Parity.EVEN else None
+        columns = cls(parity, parts, known, keys, np.zeros(0), np.zeros(0), scaling)
+        return columns.narrowed(pairs, parts)
 
     @property
     def widths(self) -> tuple[int, int, int]:
@@ -65,12 +72,12 @@ class EffectColumns:
 
     def narrowed(self, pairs: Pairs, parts: tuple[str, ...]) -> Self:
         """The same objects and pairs of them beside other features of the training pairs."""
-        shift, factor = _scaling(_features(pairs, parts), self.parity)
+        shift, factor = _scaling(_features(pairs, parts, self.scaling), self.parity)
         return replace(self, parts=parts, shift=shift, factor=factor)
 
     def features(self, pairs: Pairs) -> Matrix:
         """Scaled features, shape (n, d)."""
-        return (_features(pairs, self.parts) - self.shift) * self.factor
+        return (_features(pairs, self.parts, self.scaling) - self.shift) * self.factor
 
     def design(self, pairs: Pairs, object_weight: float = 0.0, pair_weight: float = 0.0) -> Design:
         """Columns of pairs as they are written."""
@@ -142,11 +149,18 @@ def _sums(places: Places, values: Vector, width: int) -> Vector:
     return np.asarray(np.bincount(places + 1, values, width + 1)[1:], dtype=np.float64)
 
 
-def _features(pairs: Pairs, parts: tuple[str, ...]) -> Matrix:
-    if sp.issparse(pairs.objects) or pairs.n_object_features > _MOST_COLUMNS:
-        pairs = pairs.with_features(
-            np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric
-        )
+def _with_few_columns(pairs: Pairs) -> Pairs:
+    """Without features of objects that are too many."""
+    if not sp.issparse(pairs.objects) and pairs.n_object_features <= _MOST_COLUMNS:
+        return pairs
+    return pairs.with_features(np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric)
+
+
+def _features(pairs: Pairs, parts: tuple[str, ...], scaling: Scaling | None) -> Matrix:
+    pairs = _with_few_columns(pairs)
+    pairs = pairs if scaling is None else scaling.apply(pairs)
+    if not pairs.n_object_features:
+        parts = tuple(name for name in parts if name not in ("distance", "cosine"))
     if (pairs.n_object_features + pairs.n_antisymmetric) * pairs.n_symmetric > _MOST_COLUMNS:
         parts = tuple(name for name in parts if name != "in_context")
     return derived_features(pairs, parts)

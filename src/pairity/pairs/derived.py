@@ -8,6 +8,7 @@ part                        value                       under a swap
 ``sum``                     ``x_a + x_b``               stays
 ``product``                 ``x_a * x_b``               stays
 ``distance``                ``||x_a - x_b||``           stays (Remark 1)
+``cosine``                  ``x_a'x_b / |x_a| |x_b|``   stays
 ``symmetric``               ``x_ab``, as given          stays
 ``antisymmetric``           ``x~_ab``, as given         changes sign
 ``absolute_antisymmetric``  ``|x~_ab|``                 stays
@@ -43,6 +44,14 @@ def _distance(pairs: Pairs) -> Matrix:
     return np.sqrt(np.sum(_combined(pairs, sub) ** 2, axis=1, keepdims=True))
 
 
+def _cosine(pairs: Pairs) -> Matrix:
+    """Cosine of the angle between the features of the two objects, one column; 0 where one has none."""
+    product = np.sum(_combined(pairs, mul), axis=1, keepdims=True)
+    first, second = (as_dense(pairs.objects[end]) for end in (pairs.first, pairs.second))
+    lengths = np.sqrt(np.sum(first**2, axis=1) * np.sum(second**2, axis=1))[:, np.newaxis]
+    return np.asarray(product / np.where(lengths > 0.0, lengths, 1.0))
+
+
 def _in_context(pairs: Pairs) -> Matrix:
     """Each odd column times each symmetric one."""
     odd = np.hstack([_combined(pairs, sub), pairs.antisymmetric])
@@ -57,6 +66,7 @@ PARTS: dict[str, tuple[Parity, Callable[[Pairs], Matrix], str]] = {
     "sum": (EVEN, lambda pairs: _combined(pairs, add), "{0}(a) + {0}(b)"),
     "product": (EVEN, lambda pairs: _combined(pairs, mul), "{0}(a) * {0}(b)"),
     "distance": (EVEN, _distance, "distance(a, b)"),
+    "cosine": (EVEN, _cosine, "cosine(a, b)"),
     "symmetric": (EVEN, lambda pairs: pairs.symmetric, "{0}"),
     "antisymmetric": (ODD, lambda pairs: pairs.antisymmetric, "{0}"),
     "absolute_antisymmetric": (EVEN, lambda pairs: np.abs(pairs.antisymmetric), "|{0}|"),
@@ -99,7 +109,7 @@ def derived_names(
     """Names of the columns of :func:`derived_features`, from the names of the columns given."""
     columns: dict[str, Sequence[str]] = {"symmetric": symmetric, "antisymmetric": antisymmetric}
     columns["absolute_antisymmetric"] = antisymmetric
-    columns["distance"] = ("",)  # one column, whatever the objects have
+    columns["distance"] = columns["cosine"] = ("",)  # one column, whatever the objects have
     odd = [*(f"({name}(a) - {name}(b))" for name in objects), *antisymmetric]
     columns["in_context"] = [f"{one} * {name}" for name in symmetric for one in odd]
     return [
