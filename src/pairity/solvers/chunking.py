@@ -41,9 +41,9 @@ _FIRST_SHARE, _FIRST_SETS, LARGEST_SET = 1 / 8, (2500, 4000), 16384
 _MANY_PAIRS, _ROOM, _NEARLY, _WORST_SHARE, _LEAST_WORST = 3000, 1.5, 0.3, 0.1, 8
 #: Relative gap from which on most variables are free that will be.
 _NEAR = 1e-2
-#: Share of the least violation so far above which a round was slow, and slow rounds after which
-#: the working set is doubled.
-_SLOW, _PATIENCE = 0.5, 3
+#: Shares of the least violation so far above which a round was slow, or got nowhere, and such rounds
+#: after which the working set is doubled, or the kernel taken to be stiff.
+_SLOW, _STUCK, _PATIENCE = 0.5, 0.9, 3
 #: Tolerances below which products are in double precision.
 _FINE = 1e-5
 #: Decision values that are evaluated again before rough ones are believed: at most, at least, and
@@ -109,7 +109,8 @@ class _Run:
         self.patient = True  # steps that had to be polished once will have to be again
         self.n_iter = self.n_rounds = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
-        self.best_violation, self.slow_rounds, self.has_tried_all = np.inf, 0, False
+        self.best_violation, self.has_tried_all = np.inf, False
+        self.slow_rounds = self.stuck_rounds = 0
         self.values = problem.operator.rough_product(theta)
         self.fresh = not problem.operator.has_rough_products
 
@@ -198,11 +199,13 @@ class _Run:
         free = self.problem.loss.is_free(theta)
         # far from the optimum many variables are free that will not be
         wanted = int(_ROOM * np.count_nonzero(free)) if relative_gap <= _NEAR else 0
-        if violation > _SLOW * self.best_violation:
-            self.slow_rounds += 1
-            if self.slow_rounds == _PATIENCE:
+        if violation > _STUCK * self.best_violation:
+            self.stuck_rounds += 1
+            if self.stuck_rounds == _PATIENCE:
                 self._refresh()
                 return True
+        if violation > _SLOW * self.best_violation:
+            self.slow_rounds += 1
             if self.slow_rounds % _PATIENCE == 0:
                 wanted = max(wanted, 2 * self.working_set)
         self.best_violation = min(violation, self.best_violation)
@@ -231,8 +234,8 @@ class _Run:
 
     @property
     def _is_stiff(self) -> bool:
-        """Whether single steps hardly lower the violation: some directions are far stiffer."""
-        return self.slow_rounds >= _PATIENCE
+        """Whether rounds got nowhere: some directions of the kernel are far stiffer than others."""
+        return self.stuck_rounds >= _PATIENCE
 
     def _solve_inside(self, gram: Gram, tol: float) -> tuple[Vector, int]:
         """Dual variables of the working set, all others fixed, and the steps it took.
