@@ -120,8 +120,7 @@ def figure(rows: list[dict], path: Path) -> None:
         title="Exact SVM on all pairs of objects, C = 1",
     )
     axes.grid(alpha=0.3, which="both")
-    if axes.has_data():
-        axes.legend()
+    axes.legend()
     chart.savefig(path, dpi=150)
     plt.close(chart)
 
@@ -131,4 +130,5 @@ def write(rows: list[dict], machine: dict, folder: Path, name: str) -> None:
     text = json.dumps({"machine": machine, "rows": rows}, indent=1)
     (folder / f"{name}.json").write_text(text + "\n")
     (folder / f"{name}.md").write_text(markdown(rows, machine))
-    figure(rows, folder / f"{name}.png")
+    if growth_series(rows):
+        figure(rows, folder / f"{name}.png")
