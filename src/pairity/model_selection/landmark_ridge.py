@@ -31,8 +31,7 @@ from pairity.model_selection.folds import Vector, shared_weights
 from pairity.model_selection.splits import Rows, Split
 from pairity.operators.operator import KernelOperator
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tile_parts import terms_of
-from pairity.operators.tiles import Tiles
+from pairity.operators.tile_parts import tiles_of
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together
 
@@ -333,7 +332,5 @@ def kernel_columns(
 
 def _apart(kernel: Kernel, pairs: Pairs, basis: Pairs) -> KernelOperator:
     """The kernel between pairs, without Gram matrices of objects where it is a sum for tiles."""
-    terms = terms_of(kernel, pairs, basis)
-    return (
-        PairOperator(kernel, pairs, basis) if terms is None else Tiles(kernel, pairs, terms, basis)
-    )
+    tiles = tiles_of(kernel, pairs, basis)
+    return PairOperator(kernel, pairs, basis) if tiles is None else tiles

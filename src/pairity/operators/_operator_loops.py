@@ -113,7 +113,8 @@ def _fill_row(out, a, b, first, second, grams, weights, edge_gram, lone):  # typ
 
 # Sums may be regrouped (never contracted): eight at a time, in an order that the length fixes.
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
-def _dot(row, vector):  # type: ignore[no-untyped-def]
+def dot(row, vector):  # type: ignore[no-untyped-def]
+    """Inner product of two rows, added up in double precision."""
     total = 0.0
     for j in range(len(vector)):
         total += row[j] * vector[j]
@@ -164,21 +165,21 @@ def gather_products(  # type: ignore[no-untyped-def]
     for i in range(len(left_first)):
         a, b = left_first[i], left_second[i]
         _fill_row(row, a, b, first, second, grams, weights, edge_gram, lone)
-        out[i] = _dot(row, vector)
+        out[i] = dot(row, vector)
 
 
 @njit(cache=True, nogil=True)
 def dot_rows(out, block, vector):  # type: ignore[no-untyped-def]
     """``out[i] = sum_j block[i, j] vector[j]``."""
     for i in range(len(out)):
-        out[i] = _dot(block[i], vector)
+        out[i] = dot(block[i], vector)
 
 
 @njit(cache=True, nogil=True)
 def add_row_dots(out, first, second, left, right):  # type: ignore[no-untyped-def]
     """``out[i] += <left[first[i]], right[second[i]]>``."""
     for i in range(len(out)):
-        out[i] += _dot(left[first[i]], right[second[i]])
+        out[i] += dot(left[first[i]], right[second[i]])
 
 
 @njit(cache=True, nogil=True)

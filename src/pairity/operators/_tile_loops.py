@@ -18,6 +18,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic, overload
 
+from pairity.operators._operator_loops import dot
 from pairity.runtime.resources import njit
 
 _LEAST, _PER_LOG_2, _TO_INTEGERS = -708.0, 1.4426950408889634, 6755399441055744.0
@@ -129,15 +130,6 @@ def add_entries(out, one, other, signs, columns):  # type: ignore[no-untyped-def
             add_exponentials(out[i, start:stop], p[i], q[i], signs)
 
 
-# Sums may be regrouped (never contracted): several at a time, in an order that the length fixes.
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
-def _dot(row, weights):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for j in range(len(row)):
-        total += row[j] * weights[j]
-    return total
-
-
 @njit(cache=True, nogil=True)
 def add_products(by_rows, by_columns, one, other, signs, weights, of_rows, tile):  # type: ignore[no-untyped-def]
     """``by_rows += E weights`` and, unless that is empty, ``by_columns += of_rows E``.
@@ -160,7 +152,7 @@ def add_products(by_rows, by_columns, one, other, signs, weights, of_rows, tile)
             for i in range(bottom - top):
                 row[:] = 0.0
                 add_exponentials(row, p[i], q[i], signs)
-                by_rows[top + i] += _dot(row, some)
+                by_rows[top + i] += dot(row, some)
                 if len(by_columns):
                     target, weight = by_columns[start:stop], of_rows[top + i]
                     for j in range(len(row)):

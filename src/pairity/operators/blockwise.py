@@ -78,12 +78,11 @@ def operator_within(
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
     if not (fits and _goes_through_objects(operator, left, right)):
-        from pairity.operators.tile_parts import terms_of
-        from pairity.operators.tiles import Tiles
+        from pairity.operators.tile_parts import tiles_of
 
-        terms = terms_of(kernel, left, left if right is None else right)
-        if terms is not None:
-            return Tiles(kernel, left, terms, right)
+        tiles = tiles_of(kernel, left, right)
+        if tiles is not None:
+            return tiles
         if right is None and _objects_are_rare(left, None) and is_held(len(left), budget):
             return Blockwise(kernel, left, budget)
     if fits:

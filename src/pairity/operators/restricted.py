@@ -125,11 +125,15 @@ def in_memory(operator: KernelOperator, budget: Budget, *, often: bool = True) -
     """
     n = operator.shape[0]
     share = ANEW_SHARE if isinstance(operator, Blockwise) else _RESIDENT_SHARE
-    small = is_held(n, budget, share)
-    pays = operator.is_costly and (often or not operator.entries_are_cheap)
-    if small and pays and not isinstance(operator, Resident | Restricted):
+    if is_held(n, budget, share) and _is_worth_holding(operator, often=often):
         return Resident(operator)
     return operator
+
+
+def _is_worth_holding(operator: KernelOperator, *, often: bool) -> bool:
+    """Whether products cost so much that a matrix pays, and there is none yet."""
+    costly = operator.is_costly and (often or not operator.entries_are_cheap)
+    return costly and not isinstance(operator, Resident | Restricted)
 
 
 def held_if_few(
@@ -154,8 +158,7 @@ def held_for_products(
 ) -> KernelOperator:
     """The same for many rough products: in single precision where double precision is too large."""
     held, n = in_memory(operator, budget, often=often), operator.shape[0]
-    pays = operator.is_costly and (often or not operator.entries_are_cheap)
-    if held is not operator or not pays or isinstance(operator, Resident | Restricted):
+    if held is not operator or not _is_worth_holding(operator, often=often):
         return held
     fits = budget.share(ANEW_SHARE).holds(n, n, itemsize=4)
     return HeldRoughly(operator) if fits else operator

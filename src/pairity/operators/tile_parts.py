@@ -28,6 +28,7 @@ from pairity.operators.tile_terms import (
     SameObjects,
     Term,
 )
+from pairity.operators.tiles import Tiles
 from pairity.operators.words import form_of
 from pairity.pairs.arrays import Matrix, as_dense
 from pairity.pairs.data import Pairs
@@ -37,6 +38,12 @@ _MOST_EXPONENTIALS, MOST_FEATURES = 12, 200
 
 #: Factors of a monomial that multiply the rest of it.
 _Context: TypeAlias = tuple[Factor, ...]
+
+
+def tiles_of(kernel: Kernel, left: Pairs, right: Pairs | None = None) -> Tiles | None:
+    """The kernel between pairs by tiles; None where it is no sum for them."""
+    terms = terms_of(kernel, left, left if right is None else right)
+    return None if terms is None else Tiles(kernel, left, terms, right)
 
 
 def terms_of(kernel: Kernel, left: Pairs, right: Pairs) -> list[Term] | None:

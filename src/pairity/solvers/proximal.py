@@ -26,6 +26,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from pairity.losses.loss import Vector
 from pairity.runtime.resources import stop_if_abandoned
+from pairity.solvers.certificate import middle_of
 from pairity.solvers.low_rank.minimise import step_length
 from pairity.solvers.polish import Block, Index, part_of, times
 
@@ -94,8 +95,7 @@ class _Run:
         values = times(self.block.gram, theta) + self.block.outside
         bias = 0.0
         if self.block.total is not None:
-            low, high = self.loss.bias_interval(theta, values)
-            bias = 0.5 * (low + high) if np.isfinite(low + high) else 0.0
+            bias = middle_of(*self.loss.bias_interval(theta, values))
         return _Point(theta, values, bias)
 
     def _violation(self, point: _Point) -> float:
@@ -108,23 +108,24 @@ class _Run:
 
     def _minimised(self, point: _Point) -> Vector:
         """Feasible dual variables of the present centre and rho."""
+        pull = self._pull(point.values + point.bias)
         while True:
             stop_if_abandoned()
-            pull = self._pull(point.values + point.bias)
             following = self._step(point, pull)
             self.n_steps += 1
             if following is None:
                 return pull
             point = following
+            pull = self._pull(point.values + point.bias)
             theta = np.clip(point.coefficients, self.loss.low, self.loss.high)
-            if self.n_steps >= _MOST_STEPS or self._is_done(point, theta):
+            if self.n_steps >= _MOST_STEPS or self._is_done(point, pull, theta):
                 return theta
 
-    def _is_done(self, point: _Point, theta: Vector) -> bool:
+    def _is_done(self, point: _Point, pull: Vector, theta: Vector) -> bool:
         """Whether feasible variables are those of their own decisions, nearly enough."""
         move = self.rho * float(np.abs(theta - self.centre).max(initial=0.0))
         enough = max(_SHARE_OF_MOVE * move, _SHARE_OF_TOL * self.tol)
-        off = self.rho * np.abs(theta - self._pull(point.values + point.bias))
+        off = self.rho * np.abs(theta - pull)
         if float(off.max(initial=0.0)) > enough:
             return False
         cut = theta - point.coefficients
