@@ -206,8 +206,13 @@ def _largest_among_some(pairs: Pairs) -> Pairs:
     """Some of the pairs: those of the largest features, on which kernels are largest, among them."""
     if len(pairs) <= _VALUE_SAMPLE:
         return pairs
-    objects, even, odd = map(_row_sizes, (pairs.objects, pairs.symmetric, pairs.antisymmetric))
-    sizes = objects[pairs.first] + objects[pairs.second] + even + odd
+    sizes = np.zeros(len(pairs))
+    if pairs.n_object_features:
+        objects = _row_sizes(pairs.objects)
+        sizes += objects[pairs.first] + objects[pairs.second]
+    for table in (pairs.symmetric, pairs.antisymmetric):
+        if table.shape[1]:
+            sizes += _row_sizes(table)
     return pairs[np.append(spread_rows(len(pairs), _VALUE_SAMPLE), sizes.argmax())]
 
 

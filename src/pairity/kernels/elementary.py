@@ -158,9 +158,10 @@ def moments(table: Features, *, are_distinct: bool = False) -> tuple[Vector, Vec
     if not table.shape[0] or not table.shape[1]:
         return np.zeros(table.shape[1]), np.ones(table.shape[1])
     rows = table if are_distinct else table[distinct_rows(table).representative]
-    if not sp.issparse(rows):
-        mean = rows.mean(axis=0)
-        return mean, np.sqrt(np.square(rows - mean).mean(axis=0))
+    if not sp.issparse(rows):  # by products: of few columns that is quickest
+        mean = np.ones(len(rows)) @ rows / len(rows)
+        centred = rows - mean
+        return mean, np.sqrt(np.einsum("ij,ij->j", centred, centred) / len(rows))
     sparse = sp.csr_array(rows)
     mean = np.asarray(sparse.mean(axis=0)).ravel()
     square = np.asarray(sparse.multiply(sparse).mean(axis=0)).ravel()

@@ -69,6 +69,16 @@ def add_rows(pointers, indices, data, theta, start, stop, out):
             out[indices[entry]] += amount * data[entry]
 
 
+@njit(cache=True, nogil=True)
+def times_rows(pointers, indices, data, parameters, start, stop, out):
+    """``out_i = z_i parameters`` for the rows from start to stop."""
+    for row in range(start, stop):
+        total = 0.0
+        for entry in range(pointers[row], pointers[row + 1]):
+            total += data[entry] * parameters[indices[entry]]
+        out[row] = total
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _halves(value):
     """A number as the sum of two of half as many bits (Veltkamp): their products are exact."""
@@ -77,21 +87,35 @@ def _halves(value):
     return upper, value - upper
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _exact_sum(old, left, right):
+    """``old + left right`` rounded, and what rounding took away (Dekker, Knuth)."""
+    product = left * right
+    one, two = _halves(left)
+    three, four = _halves(right)
+    rest = ((one * three - product) + one * four + two * three) + two * four
+    total = old + product
+    added = total - old
+    return total, rest + ((old - (total - added)) + (product - added))
+
+
 @njit(cache=True, nogil=True)
 def add_products_precisely(places, left, right, upper, lower):
     """``sum_i left_i right_i`` at each place as unevaluated sums ``upper + lower`` of two doubles.
 
-    Products and sums are free of rounding (Dekker, Knuth); that of ``lower`` is of the second order.
+    Products and sums are free of rounding; that of ``lower`` is of the second order.
     """
     for i in range(len(places)):
         place = places[i]
-        product = left[i] * right[i]
-        one, two = _halves(left[i])
-        three, four = _halves(right[i])
-        rest = ((one * three - product) + one * four + two * three) + two * four
-        old = upper[place]
-        total = old + product
-        added = total - old
-        rest += (old - (total - added)) + (product - added)
-        upper[place] = total
+        upper[place], rest = _exact_sum(upper[place], left[i], right[i])
         lower[place] += rest
+
+
+@njit(cache=True, nogil=True)
+def add_rows_precisely(rows, table, amounts, upper, lower):
+    """``sum_i amounts_i table[rows_i]`` in the same way, column by column."""
+    for i in range(len(rows)):
+        for column in range(table.shape[1]):
+            total, rest = _exact_sum(upper[column], amounts[i], table[rows[i], column])
+            upper[column] = total
+            lower[column] += rest

@@ -11,8 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators._feature_loops import row_squares
-from pairity.operators.explicit_rows import ExplicitFeatures, Tables, tables_of
+from pairity.operators._feature_loops import add_rows, row_squares, times_rows
+from pairity.operators.explicit_rows import (
+    ExplicitFeatures,
+    Tables,
+    object_kernels,
+    tables_of,
+)
 from pairity.operators.operator import Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.spectral import TensorStructure
@@ -120,6 +125,8 @@ class ExplicitOperator(PairOperator):
         """``K vector``, and with ``mirrored`` the same for the swapped left pairs as well."""
         if not (self._is_simple or self._is_large):
             return super().products(vector, mirrored=mirrored, rough=rough)
+        if not mirrored and self._has_rows:
+            return [self._product_by_rows(vector)]
         totals = [np.zeros(len(self.left)) for _ in range(2 if mirrored else 1)]
         if not (len(self.left) and np.any(vector)):
             return totals
@@ -131,6 +138,23 @@ class ExplicitOperator(PairOperator):
                 total += expand_words(block, side, sums)
         return totals
 
+    @property
+    def _has_rows(self) -> bool:
+        """Whether features of the pairs were made, and are few: then they are quickest."""
+        made = self.right is self.left and "_sides" in self.__dict__ and self._sides[0].are_made
+        return made and len(self.left) <= _ROWS_PER_RANGE
+
+    def _product_by_rows(self, vector: Vector) -> Vector:
+        """``Z (Z' vector)``."""
+        rows: Any = self._sides[0].rows
+        if not sp.issparse(rows):
+            return np.asarray(rows @ (vector @ rows))
+        entries, parameters = (rows.indptr, rows.indices, rows.data), np.zeros(rows.shape[1])
+        add_rows(*entries, vector, 0, len(vector), parameters)
+        product = np.empty(len(vector))
+        times_rows(*entries, parameters, 0, len(vector), product)
+        return product
+
     def precise_product(self, rows: Places, vector: Vector) -> NDArray[np.longdouble]:
         """Some entries of matrix times vector, by words, in extended precision."""
         if not self._is_simple:
@@ -141,19 +165,37 @@ class ExplicitOperator(PairOperator):
             return total
         every = len(used) == len(vector)
         columns, weights = (self.right, vector) if every else (self.right[used], vector[used])
-        together = every and self.right is self.left
-        sides = (columns,) if together else (columns, self.left[rows])
-        tables = tables_of(self._form, tuple(map(_with_lifted_objects, sides)))
-        assert tables is not None
-        right, left = tables[0], tables[-1]
-        some = left.pairs[rows] if together else left.pairs
-        side = replace(left, pairs=_with_lifted_groups(some))
+        right, left = self._precise_tables(columns, rows)
+        side = replace(left, pairs=_with_lifted_groups(left.pairs))
         for block in self._form:
             sums = reduce_words_precisely(block, right, weights)
             if sums is None:
                 sums = _reduced_in_parts(block, right, weights)
             total += expand_words(block, side, block.weights.astype(np.longdouble) @ sums)
         return total
+
+    def _precise_tables(self, columns: Pairs, rows: Places) -> list[Tables]:
+        """Features of some right and left pairs, lifted unless they are exact as they are."""
+        if self._is_exact:
+            left, right = self._tables
+            return [replace(right, pairs=columns), replace(left, pairs=self.left[rows])]
+        if columns is self.left:
+            tables = tables_of(self._form, (_with_lifted_objects(columns),))
+            assert tables is not None
+            return [tables[0], replace(tables[0], pairs=tables[0].pairs[rows])]
+        sides = map(_with_lifted_objects, (columns, self.left[rows]))
+        tables = tables_of(self._form, tuple(sides))
+        assert tables is not None
+        return tables
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether features of objects are indicators, or the numbers that were given."""
+        some = self.left.objects[:1]
+        for kernel in object_kernels(self._form):
+            if not (kernel.tells_apart or kernel.explicit(some) is some):
+                return False
+        return True
 
     def diagonal(self) -> Vector:
         """``K(left_i, right_i)`` for all i."""

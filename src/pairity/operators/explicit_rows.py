@@ -94,12 +94,17 @@ def _multiplied(left: Any, right: Any) -> Any:
     return beside_one_another([sp.csr_array(left.multiply(right[:, [at]])) for at in columns])
 
 
+def object_kernels(form: tuple[Block, ...]) -> set[Kernel]:
+    """Kernels of objects in a form."""
+    kernels: Any = {symbol for block in form for symbol in block.symbols[: block.n_objects]}
+    return kernels
+
+
 def tables_of(form: tuple[Block, ...], sides: tuple[Pairs, ...]) -> list[Tables] | None:
     """Features of the objects of all sides in one space; None where a kernel has no few."""
     named = [NamedObjects(side.objects, side.id_codes) for side in sides]
-    kernels: Any = {symbol for block in form for symbol in block.symbols[: block.n_objects]}
     found = [Tables(side, {}, {}) for side in sides]
-    for kernel in kernels:
+    for kernel in object_kernels(form):
         tables = kernel.explicit_together(named)
         if tables is None:
             return None
@@ -201,6 +206,11 @@ class ExplicitFeatures:
             filled = 2.0 * table.nnz / max(1, table.shape[0])
             n_entries = round(filled * n_entries / table.shape[1])
         self.n_entries += n_entries
+
+    @property
+    def are_made(self) -> bool:
+        """Whether the rows are in memory."""
+        return "rows" in self.__dict__
 
     @property
     def are_few(self) -> bool:

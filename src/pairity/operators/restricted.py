@@ -136,21 +136,20 @@ def _is_worth_holding(operator: KernelOperator, *, often: bool) -> bool:
     return costly and not isinstance(operator, Resident | Restricted)
 
 
-def held_if_few(
-    operator: KernelOperator, budget: Budget, *, smooth: bool, often: bool = True
-) -> KernelOperator:
-    """The operator with its matrix in memory, where that is small and features will not do.
+def has_few_parameters(operator: KernelOperator) -> bool:
+    """Whether a kernel has features that make easier unknowns than dual variables."""
+    features = operator.features
+    return features is not None and features.are_fewer_than_pairs
+
+
+def held_if_few(operator: KernelOperator, budget: Budget) -> KernelOperator:
+    """The operator with its matrix in memory, where that is small.
 
     A solver asks for all of it in any case, and the products of a certificate then cost nothing.
-    Those for a ``smooth`` loss multiply by a costly matrix more than once, some of them ``often``, of
-    more pairs too.
     """
-    n, features = operator.shape[0], operator.features
-    if features is not None and features.are_fewer_than_pairs:
-        return operator
-    if n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n):
-        return Resident(operator)
-    return held_for_products(operator, budget, often=often) if smooth else operator
+    n = operator.shape[0]
+    few = n <= FEW_PAIRS and budget.share(_RESIDENT_SHARE).holds(n, n)
+    return Resident(operator) if few else operator
 
 
 def held_for_products(

@@ -12,7 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from pairity.operators._feature_loops import add_products_precisely, add_rows
+from pairity.operators._feature_loops import (
+    add_products_precisely,
+    add_rows,
+    add_rows_precisely,
+)
 from pairity.operators.explicit_rows import Tables
 from pairity.operators.group_features import group_table
 from pairity.operators.words import Block, Word
@@ -98,10 +102,10 @@ def _gathered(table: Any, amounts: NDArray[Any]) -> NDArray[Any]:
 def reduce_words_precisely(
     block: Block, tables: Tables, vector: Vector
 ) -> NDArray[np.longdouble] | None:
-    """``T_u' vector`` in extended precision, objects lifted; None where that takes lifted pairs.
+    """``T_u' vector`` in extended precision; None where that takes lifted pairs.
 
-    Group features that are columns as they were given need not be lifted: products of doubles are
-    summed up in two doubles.
+    Features of objects are lifted, or exact as they are.  Group features that are columns as they
+    were given need not be lifted: products of doubles are summed up in two doubles.
     """
     if len(block.symbols) - block.n_objects > 1 or not block.symbols or block.n_objects > 1:
         return None
@@ -116,6 +120,9 @@ def reduce_words_precisely(
             continue
         symbol: Any = block.symbols[0]
         table, ends = tables.objects[symbol], tables.ends(word[0])
+        if len(block.symbols) == 1 and not sp.issparse(table) and table.dtype == np.float64:
+            words.append(_precise_rows(ends, table, vector))
+            continue
         sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
         words.append(np.concatenate([_gathered(table, each) for each in sums]))
     return np.stack(words)
@@ -136,6 +143,12 @@ def _columns_as_given(block: Block, word: Word, tables: Tables) -> list[Vector] 
 def _precise_sums(places: Places, left: Vector, right: Vector, size: int) -> Any:
     upper, lower = np.zeros(size), np.zeros(size)
     add_products_precisely(places, left, right, upper, lower)
+    return upper.astype(np.longdouble) + lower
+
+
+def _precise_rows(rows: Places, table: Any, amounts: Vector) -> Any:
+    upper, lower = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+    add_rows_precisely(rows, table, amounts, upper, lower)
     return upper.astype(np.longdouble) + lower
 
 

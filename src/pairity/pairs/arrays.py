@@ -26,11 +26,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 #: A table of features, dense or CSR, one row each.
 Features: TypeAlias = NDArray[np.float64] | sp.csr_array
 
-_ODD_CONSTANT = np.uint64(0x9E3779B97F4A7C15)
-_MIX_FIRST = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_SECOND = np.uint64(0x94D049BB133111EB)
-_ENTRIES_AT_A_TIME = 1_000_000
-
 
 def sums_at(places: Places, amounts: Vector, size: int) -> Vector:
     """Sums of the amounts at each of ``size`` places; floats even of no amounts at all."""
@@ -118,51 +113,27 @@ def distinct_rows(table: Features, codes: Vector | None = None) -> DistinctRows:
 
 def _distinct_values(values: NDArray[Any]) -> DistinctRows:
     """The same for numbers: the first of each, in ascending order."""
-    order = values.argsort(kind="stable")
+    order = values.argsort()
     ascending = values[order]
     is_new = np.ones(len(values), dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
     inverse = np.empty(len(values), dtype=np.intp)
     inverse[order] = is_new.cumsum() - 1
-    return DistinctRows(order[is_new], inverse)
-
-
-def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble 64-bit words, in place (the finaliser of the splitmix64 generator)."""
-    bits ^= bits >> np.uint64(30)
-    bits *= _MIX_FIRST
-    bits ^= bits >> np.uint64(27)
-    bits *= _MIX_SECOND
-    bits ^= bits >> np.uint64(31)
-    return bits
-
-
-def _column_hash(column: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    return _mix((column + np.uint64(1)) * _ODD_CONSTANT)
-
-
-@lru_cache(maxsize=256)
-def _column_hashes(n_columns: int) -> NDArray[np.uint64]:
-    return _column_hash(np.arange(n_columns, dtype=np.uint64))
-
-
-def _entry_hash(values: Vector, column_hash: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash of one entry; entries that are zero (of either sign) count as absent."""
-    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    hashed = _mix(bits ^ column_hash)
-    hashed[values == 0.0] = 0
-    return hashed
+    if is_new.all():
+        return DistinctRows(order, inverse)
+    return DistinctRows(np.minimum.reduceat(order, np.flatnonzero(is_new)), inverse)
 
 
 def _fingerprints(table: Any) -> NDArray[np.uint64]:
-    n_rows, n_columns = table.shape
-    total = np.zeros(n_rows, dtype=np.uint64)
+    from pairity.pairs._fingerprint_loops import fingerprint_rows, fingerprint_sparse_rows
+
+    found = np.empty(table.shape[0], dtype=np.uint64)
     if sp.issparse(table):
-        row = np.repeat(np.arange(n_rows), np.diff(table.indptr))
-        columns = _column_hash(table.indices.astype(np.uint64))
-        np.add.at(total, row, _entry_hash(table.data, columns))
-        return total
-    hashes = _column_hashes(n_columns)
-    for part in batches(n_columns, _ENTRIES_AT_A_TIME // max(1, n_rows)):
-        total += _entry_hash(table[:, part], hashes[part]).sum(axis=1, dtype=np.uint64)
-    return total
+        fingerprint_sparse_rows(table.indptr, table.indices, _bits(table.data), found)
+    else:
+        fingerprint_rows(_bits(table), found)
+    return found
+
+
+def _bits(values: Any) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)

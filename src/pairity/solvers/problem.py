@@ -30,7 +30,7 @@ from pairity.kernels.algebra import Kernel
 from pairity.losses.loss import Logistic, Loss, PiecewiseLinear, Vector
 from pairity.operators.blockwise import operator_within
 from pairity.operators.operator import KernelOperator
-from pairity.operators.restricted import held_if_few
+from pairity.operators.restricted import has_few_parameters, held_for_products, held_if_few
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, halved_weight
 from pairity.runtime.resources import Budget
@@ -193,11 +193,12 @@ class TrainingSet(Generic[SomeLoss]):
         """(20) or (22) on J; without a parity the ordinary machine on the rows as given."""
         operator = operator_within(self.projected, self.pairs, self.budget)
         problem = AnyProblem(operator, self.halved_loss, self.has_bias)
-        if isinstance(self.loss, Logistic):
-            often = problem.takes_many_products
-            held = held_if_few(operator, self.budget, smooth=True, often=often)
-        else:
-            held = held_if_few(operator, self.budget, smooth=False)
+        if has_few_parameters(operator):
+            return problem
+        held = held_if_few(operator, self.budget)
+        if held is operator and isinstance(self.loss, Logistic):
+            # solvers multiply by a costly matrix more than once, of more pairs too
+            held = held_for_products(operator, self.budget, often=problem.takes_many_products)
         return replace(problem, operator=held)
 
     def full(self) -> AnyProblem[SomeLoss]:

@@ -112,7 +112,9 @@ def _distinct(order: _Ordered, data: TrainingData) -> tuple[Places, Places] | No
 
 
 def _meet_again(pairs: Pairs) -> bool:
-    """Whether two objects meet twice in the mean; not told of many pairs."""
+    """Whether two objects may meet twice in the mean; not told of many pairs of few objects."""
+    if pairs.n_objects > 2 * _SHARE * len(pairs):  # so many different pairs take fewer objects
+        return False
     if len(pairs) > _TRIED:
         return True
     keys = np.sort(unordered_keys(pairs.first, pairs.second, pairs.n_objects))
