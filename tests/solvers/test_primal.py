@@ -1,6 +1,7 @@
 """Newton's method on parameters finds the optimum of the dual solvers at any scale."""
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -345,6 +346,35 @@ def test_rows_and_products_are_those_of_the_gram_matrix(kernel, sparse, parity):
     operator._is_large = True  # by features alone
     np.testing.assert_allclose(operator.product(vector), gram @ vector, **close)
     np.testing.assert_allclose(operator.block(rows, slice(None)), gram[:7], **close)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no extended precision here")
+@pytest.mark.parametrize("n_used", [3, 40])
+@pytest.mark.parametrize("kernel", [Linear(), Linear() + Identity()], ids=repr)
+def test_precise_products_are_those_of_fractions(kernel, n_used):
+    """Features as they were given are not rounded, however large they are beside one another."""
+    rng = np.random.default_rng(2)
+    objects = rng.normal(size=(30, 3)) * np.array([1e-6, 1.0, 1e6])
+    pairs = Pairs(objects, *rng.integers(0, 30, (2, 40)))
+    vector, rows = np.zeros(40), np.array([0, 7, 21])
+    vector[:n_used] = rng.normal(size=n_used)
+    operator = operator_of(projected(kernel, Parity.ODD), pairs)
+    exact_objects = [[Fraction(float(value)) for value in row] for row in objects]
+
+    def value(one, other):
+        inner = sum(x * z for x, z in zip(exact_objects[one], exact_objects[other], strict=True))
+        return inner if isinstance(kernel, Linear) else inner + (one == other)
+
+    def difference(end, column):  # k(end, c) - k(end, d)
+        return value(end, pairs.first[column]) - value(end, pairs.second[column])
+
+    for row, found in zip(rows, operator.precise_product(rows, vector), strict=True):
+        exact, size = Fraction(0), 0.0
+        for column in range(n_used):
+            ends = [difference(end[row], column) for end in (pairs.first, pairs.second)]
+            exact += Fraction(vector[column]) * (ends[0] - ends[1]) / 2
+            size += sum(abs(float(end) * vector[column]) for end in ends)
+        assert abs(float(Fraction(*found.as_integer_ratio()) - exact)) <= 1e-17 * size
 
 
 @pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD, None])

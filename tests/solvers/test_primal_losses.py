@@ -8,7 +8,11 @@ import pytest
 from pairity.losses import Squared, epsilon_insensitive, hinge
 from pairity.losses.loss import Logistic
 from pairity.losses.piecewise import smoothed
-from pairity.operators._feature_loops import add_products_precisely, row_squares
+from pairity.operators._feature_loops import (
+    add_products_precisely,
+    add_rows_precisely,
+    row_squares,
+)
 from pairity.solvers.primal_losses import RowLosses
 
 
@@ -66,6 +70,21 @@ def test_sums_of_products_in_two_doubles():
         exact = sum((Fraction(x) * Fraction(z) for x, z in terms), Fraction(0))
         found = Fraction(upper[place]) + Fraction(lower[place])
         size = sum(abs(x * z) for x, z in zip(left, right, strict=True))
+        assert abs(float(found - exact)) <= 1e-27 * size
+
+
+def test_sums_of_rows_in_two_doubles():
+    rng = np.random.default_rng(1)
+    table = rng.normal(size=(60, 3)) * 10.0 ** rng.integers(-6, 7, (60, 3))
+    rows, amounts = rng.integers(0, 60, 300), rng.normal(size=300)
+    rows, amounts = np.tile(rows, 2), np.concatenate([amounts, -amounts * (1.0 + 1e-12)])
+    upper, lower = np.zeros(3), np.zeros(3)
+    add_rows_precisely(rows, table, amounts, upper, lower)
+    for column in range(3):
+        terms = zip(table[rows, column], amounts, strict=True)
+        exact = sum((Fraction(x) * Fraction(z) for x, z in terms), Fraction(0))
+        found = Fraction(upper[column]) + Fraction(lower[column])
+        size = np.abs(table[rows, column] * amounts).sum()
         assert abs(float(found - exact)) <= 1e-27 * size
 
 

@@ -92,7 +92,8 @@ class Scaling:
         one number, as suits pixels, coordinates or principal components; ``"auto"`` takes
         columns where their spreads differ so much that they can hardly share a unit.
         """
-        mean, spread = moments(pairs.without_unused_objects().objects)
+        used = pairs.without_unused_objects()
+        mean, spread = moments(used.objects, are_distinct=used.has_distinct_features)
         if scale == "auto":
             scale = "columns" if _differ_in_unit(mean, spread) else "common"
         if scale == "common":
@@ -279,7 +280,9 @@ def fitted_kernel(kernel: Kernel, pairs: Pairs, parity: Parity | None, *, has_bi
 def _centring(pairs: Pairs) -> Scaling | None:
     """Shifts to mean 0, or None where all means are small beside their spreads."""
     objects = pairs.without_unused_objects().objects
-    found = [moments(objects, are_distinct=pairs.has_distinct_features), moments(pairs.symmetric)]
+    distinct = pairs.has_distinct_features
+    # any shift will do for group features: equal rows need not be looked for
+    found = [moments(objects, are_distinct=distinct), moments(pairs.symmetric, are_distinct=True)]
     if not any((np.abs(mean) > _FAR * spread).any() for mean, spread in found):
         return None
     (mean, _), (even_mean, _) = found

@@ -48,7 +48,9 @@ class ExplicitOperator(PairOperator):
         super().__init__(kernel, left, right)
         self._form = form
         self._is_simple = all(block.is_direct for block in form)
-        self._is_large = self.left.n_objects * self.right.n_objects > _LARGE_GRAM
+        sides = self.left, self.right
+        large = self.left.n_objects * self.right.n_objects > _LARGE_GRAM
+        self._is_large = large or all(side.n_objects > len(side) for side in sides)
 
     @cached_property
     def _tables(self) -> list[Tables]:
