@@ -2,7 +2,7 @@
 
 The peer is its ``SVC`` with the same kernel: built in, or the Gram matrix of the doubled rows, whose
 making counts; for the logistic loss that is a yardstick.  The linear kernel with the logistic loss
-meets ``LogisticRegression``, with the quickest of its solvers.
+meets ``LogisticRegression``, with the quickest of its solvers that reach the same certificate.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from benchmarks import regressions
 from benchmarks.tasks import SIGMA, Task
 from pairity import PairLogistic, Pairs, PairSVC
 from pairity.kernels import (
@@ -106,21 +106,21 @@ class Cell:
         maker = PairLogistic if self.loss == "logistic" else PairSVC
         return maker(self.symmetry, kernel=self.pair_kernel, C=1.0).fit(pairs, labels)
 
-    def peers(self) -> dict[str, Callable[[Pairs, np.ndarray], Any]]:
+    def peers(
+        self, pairs: Pairs, labels: np.ndarray
+    ) -> dict[str, Callable[[Pairs, np.ndarray], Any]]:
         """Calls of the peers by name."""
-        if self.kernel == "linear" and self.loss == "logistic":
-            return {
-                f"LogisticRegression, {solver}": partial(self._regression, solver)
-                for solver in LINEAR_SOLVERS
-            }
-        return {"SVC": self._machine}
+        if self.kernel != "linear" or self.loss != "logistic":
+            return {"SVC": self._machine}
+        rows, doubled = pairs.with_mirrored().to_rows(), self._doubled(labels)
+        models = regressions.peers(rows, doubled, LINEAR_SOLVERS)
+        return {name: partial(self._regression, model) for name, model in models.items()}
 
     def _doubled(self, labels: np.ndarray) -> np.ndarray:
         sign = -1.0 if self.symmetry == "antisymmetric" else 1.0
         return np.concatenate([labels, sign * labels])
 
-    def _regression(self, solver: str, pairs: Pairs, labels: np.ndarray) -> Any:
-        model = LogisticRegression(C=1.0, solver=solver, fit_intercept=False, max_iter=1000)
+    def _regression(self, model: Any, pairs: Pairs, labels: np.ndarray) -> Any:
         return model.fit(pairs.with_mirrored().to_rows(), self._doubled(labels))
 
     def _machine(self, pairs: Pairs, labels: np.ndarray) -> Any:
@@ -149,7 +149,7 @@ def everyday(full: bool) -> list[dict]:
 def measured(cell: Cell) -> list[dict]:
     """A row for us and one for each peer."""
     pairs, labels = cell.data()
-    calls = {"pairity": cell.ours, **cell.peers()}
+    calls = {"pairity": cell.ours, **cell.peers(pairs, labels)}
     wall: dict[str, list[float]] = {system: [] for system in calls}
     processor: dict[str, list[float]] = {system: [] for system in calls}
     model = cell.ours(pairs, labels)  # loads what there is to load

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from benchmarks import regressions
 from pairity import PairLogistic, Pairs, PairSVC
 from pairity.kernels import Identity
+
+#: Solvers of LogisticRegression for sparse rows.
+_SOLVERS = ("lbfgs", "newton-cg", "liblinear")
 
 
 @dataclass(frozen=True)
@@ -49,14 +52,13 @@ class Leaderboard:
         maker = PairLogistic if self.loss == "logistic" else PairSVC
         return maker("antisymmetric", kernel=Identity(), C=1.0).fit(pairs, labels)
 
-    def peers(self) -> dict[str, Callable[[Pairs, np.ndarray], Any]]:
+    def peers(
+        self, pairs: Pairs, labels: np.ndarray
+    ) -> dict[str, Callable[[Pairs, np.ndarray], Any]]:
         """The same problem on the sparse design, whose making counts, with each solver that suits."""
+        models: dict[str, Any]
         if self.loss == "logistic":
-            options = {"C": 1.0, "fit_intercept": False, "max_iter": 1000}
-            models = {
-                f"LogisticRegression, {solver}": LogisticRegression(solver=solver, **options)
-                for solver in ("lbfgs", "newton-cg", "liblinear")
-            }
+            models = {**regressions.peers(design(pairs), labels, _SOLVERS)}
         else:
             hinge = LinearSVC(C=1.0, loss="hinge", dual=True, fit_intercept=False, max_iter=1000)
             models = {"LinearSVC": hinge}
@@ -89,7 +91,7 @@ def leaderboards(full: bool) -> list[dict]:
 
 def _measured(board: Leaderboard, repetitions: int = 5) -> list[dict]:
     pairs, labels = board.data()
-    calls = {"pairity": board.ours, **board.peers()}
+    calls = {"pairity": board.ours, **board.peers(pairs, labels)}
     least = dict.fromkeys(calls, np.inf)
     repetitions = 1 if board.loss == "hinge" else repetitions
     for _ in range(repetitions):
