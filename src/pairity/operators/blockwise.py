@@ -73,7 +73,7 @@ def operator_within(
 ) -> KernelOperator:
     """The kernel between pairs: through all objects at once where that fits and pays."""
     operator = operator_of(kernel, left, right)
-    if not isinstance(operator, PairOperator):
+    if not isinstance(operator, PairOperator) or operator.needs_no_gram:
         return operator
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes

@@ -83,6 +83,11 @@ class ExplicitOperator(PairOperator):
         return self._sides[0]
 
     @property
+    def needs_no_gram(self) -> bool:
+        """Whether products go by words of one object at a time, and solvers by features."""
+        return self._is_simple and not self._is_large and self.features is not None
+
+    @property
     def structure(self) -> TensorStructure | None:
         """The tensor form, where two objects are in a product and their Gram matrix is not large."""
         return None if self._is_simple or self._is_large else super().structure

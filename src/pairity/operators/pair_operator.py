@@ -126,6 +126,11 @@ class PairOperator(KernelOperator):
         return principal_features(self._groups, self.left, n_features, rows)
 
     @property
+    def needs_no_gram(self) -> bool:
+        """Whether all work goes by a few features, and none through Gram matrices of objects."""
+        return False
+
+    @property
     def is_costly(self) -> bool:  # type: ignore[override]
         """Whether entries cost so much that a matrix in memory is worth it, where it fits."""
         groups = self._groups
