@@ -7,6 +7,7 @@ pairs at a time, with Gram matrices of the few objects in it, whenever they are 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,9 @@ _FEW, FEW_PAIRS = 100, 2500
 #: Pairs up to which a costly matrix is held, and the share of the memory for one that is evaluated
 #: anew for every product otherwise.
 _MOST_RESIDENT, ANEW_SHARE = 12_000, 0.5
+#: Entries of tiles that take as long as products through two objects, where a kernel of group
+#: features takes many of them.
+_WORK_WITH_GROUPS = 1000
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
 
@@ -96,6 +100,29 @@ def operator_within(
             " Gram matrix: kernel=Nystroem(kernel, 256)",
         )
     return Blockwise(kernel, left, budget, right)
+
+
+def products_between(
+    kernel: Kernel, left: Pairs, right: Pairs, vector: Vector, *, mirrored: bool
+) -> list[Vector]:
+    """``K vector``, and with ``mirrored`` the same for the swapped left pairs: by what is cheaper."""
+    operator = operator_of(kernel, left, right)
+    if isinstance(operator, PairOperator) and _entries_are_fewer(operator):
+        from pairity.operators.tile_parts import tiles_of
+
+        sides = (left, left.swap()) if mirrored else (left,)
+        tiles = [tiles_of(kernel, side, right) for side in sides]
+        if all(each is not None for each in tiles):
+            return [each.product(vector) for each in tiles if each is not None]
+    return operator.products(vector, mirrored=mirrored)
+
+
+def _entries_are_fewer(operator: PairOperator) -> bool:
+    """Whether entries between pairs are less work than products through their objects."""
+    if operator.needs_no_gram or min(operator.shape) <= _FEW:
+        return False
+    work = _WORK_WITH_GROUPS if operator.takes_many_products else 1
+    return math.prod(operator.shape) <= work * operator.left.n_objects * operator.right.n_objects
 
 
 def _goes_through_objects(operator: PairOperator, left: Pairs, right: Pairs | None) -> bool:

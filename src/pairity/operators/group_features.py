@@ -64,6 +64,11 @@ def explicit_features(factors: Factors, pairs: Pairs) -> Matrix | None:
     return np.ascontiguousarray(features)
 
 
+def are_powers(factors: Factors) -> bool:
+    """Whether the factors are powers of inner products of group features, or none."""
+    return all(_power(factor) is not None for factor in factors)
+
+
 def swap_sign(factors: Factors) -> float:
     """Sign by which the features of a swapped pair differ: -1.0 for an odd power of x~."""
     odd = sum(_power(factor) or 0 for factor in factors if factor.is_odd) % 2

@@ -16,6 +16,7 @@ from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Expansion, Factor, dense_gram, expand
 from pairity.kernels.elementary import ObjectGrams
 from pairity.operators._operator_loops import dot_rows
+from pairity.operators.group_features import are_powers
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.products import (
     CoefficientMatrix,
@@ -137,6 +138,11 @@ class PairOperator(KernelOperator):
         if groups is None:
             return not self._bilinear
         return any(group.opaque for group in groups) or len(groups) > 1
+
+    @property
+    def takes_many_products(self) -> bool:
+        """Whether a product goes through objects once for each of many features of group kernels."""
+        return not all(are_powers(monomial.factors) for monomial in self._expansion.terms)
 
     @property
     def evaluates_group_kernels(self) -> bool:

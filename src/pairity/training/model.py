@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators.blockwise import needs_no_gram, operator_of
+from pairity.operators.blockwise import needs_no_gram, products_between
 from pairity.operators.terms import gram_megabytes
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
@@ -84,12 +84,12 @@ class PairModel:
 
     def _decide(self, pairs: Pairs) -> Vector:
         pairs = pairs.compact()
+        known = self.support, self.coefficients
         if self.parity is None:
-            operator = operator_of(self.kernel, pairs, self.support)
-            return operator.product(self.coefficients) + self.bias
+            return products_between(self.kernel, pairs, *known, mirrored=False)[0] + self.bias
         order = Orientation.of_compact(pairs)
-        operator = operator_of(self.kernel, pairs.with_swapped(order.turned), self.support)
-        value, mirrored = operator.products(self.coefficients, mirrored=True)
+        turned = pairs.with_swapped(order.turned)
+        value, mirrored = products_between(self.kernel, turned, *known, mirrored=True)
         return order.restored(self.parity, impose(self.parity, value, mirrored)) + self.bias
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from sklearn.base import is_classifier
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
@@ -82,7 +82,7 @@ def read(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> TrainingD
     weights = read_weights(sample_weight, len(pairs))
     if getattr(estimator, "decay", None) is not None:
         weights = weights * half_life_weights(pairs.clock[:, 0], estimator.decay)
-    if isinstance(estimator, ClassifierMixin):
+    if is_classifier(estimator):
         return _read_labelled(estimator, pairs, y, weights, parity)
     targets = read_targets(y, len(pairs))
     if parity is Parity.ODD:
