@@ -17,6 +17,7 @@ from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.tile_terms import Term
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
+from pairity.runtime.resources import one_blas_thread
 
 #: Exponentials of an entry that take about as long as reading it from memory for the first time.
 _FEW_EXPONENTIALS = 4
@@ -54,8 +55,9 @@ class Tiles(KernelOperator):
             )
             out = np.empty((len(left), len(right)))
         out[...] = 0.0
-        for term in self._terms:
-            term.add_entries(out, rows, columns)
+        with one_blas_thread():
+            for term in self._terms:
+                term.add_entries(out, rows, columns)
         return out
 
     def product(self, vector: Vector) -> Vector:
@@ -69,12 +71,13 @@ class Tiles(KernelOperator):
     def _product(self, vector: Vector, dtype: Any) -> Vector:
         used, out = np.flatnonzero(vector), np.zeros(self.shape[0])
         weights = vector[used]
-        if self.right is not self.left or 2 * len(used) <= len(vector):
+        with one_blas_thread():
+            if self.right is not self.left or 2 * len(used) <= len(vector):
+                for term in self._terms:
+                    out += term.product(slice(None), used, weights, dtype)
+                return out
+            others = np.flatnonzero(vector == 0.0)
             for term in self._terms:
-                out += term.product(slice(None), used, weights, dtype)
-            return out
-        others = np.flatnonzero(vector == 0.0)
-        for term in self._terms:
-            out[used] += term.square_product(used, weights, dtype)
-            out[others] += term.product(others, used, weights, dtype)
+                out[used] += term.square_product(used, weights, dtype)
+                out[others] += term.product(others, used, weights, dtype)
         return out

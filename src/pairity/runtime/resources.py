@@ -191,7 +191,8 @@ def get_thread_count() -> int:
 def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range: int) -> None:
     """Call ``task(start, stop)`` for ranges that together cover ``range(n_rows)``.
 
-    The calling thread works too; ranges inside ranges run one after another.
+    The calling thread works too; ranges inside ranges run one after another.  Where several threads
+    work, BLAS has one in each of them.
     """
     stop_if_abandoned()
     step = max(1, rows_per_range)
@@ -220,11 +221,12 @@ def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range:
         finally:
             _inside.ranges = False
 
-    others = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
-    try:
-        work()
-    finally:
-        wait(others)
+    with one_blas_thread():
+        others = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+        try:
+            work()
+        finally:
+            wait(others)
     for other in others:
         other.result()
 
