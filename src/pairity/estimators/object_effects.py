@@ -149,9 +149,14 @@ def _sums(places: Places, values: Vector, width: int) -> Vector:
     return np.asarray(np.bincount(places + 1, values, width + 1)[1:], dtype=np.float64)
 
 
+def all_in_columns(pairs: Pairs) -> bool:
+    """Whether features of objects are few enough for columns."""
+    return not sp.issparse(pairs.objects) and pairs.n_object_features <= _MOST_COLUMNS
+
+
 def _with_few_columns(pairs: Pairs) -> Pairs:
     """Without features of objects that are too many."""
-    if not sp.issparse(pairs.objects) and pairs.n_object_features <= _MOST_COLUMNS:
+    if all_in_columns(pairs):
         return pairs
     return pairs.with_features(np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric)
 
