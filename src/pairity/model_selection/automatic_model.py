@@ -37,9 +37,9 @@ from pairity.runtime.progress import say
 from pairity.runtime.validation import check_choice, check_positive
 from pairity.training.read import read, read_pairs
 
-#: Pairs below which families of kernels are not weighed, and those below which the honest answer is
-#: a linear kernel machine alone.
-_FEW, _FEWEST = 200, 40
+#: Pairs below which families of kernels are not weighed, those below which there are no trees, and
+#: those below which the honest answer is a linear kernel machine alone.
+_FEW, _FEWEST_FOR_TREES, _FEWEST = 200, 64, 40
 #: Pairs up to which the kernel machine is exact, and those that it and the trees are fitted to at
 #: most: a sample of more.
 _MOST_EXACT, _MOST_FOR_KERNELS, _MOST_FOR_TREES = 1000, 100_000, 300_000
@@ -295,7 +295,7 @@ def _member_names(folds: TrainingFolds) -> list[str]:
     if len(pairs) < _FEWEST:
         return ["linear"]
     linear = ["linear"] if few or folds.data.parity is not None else []
-    trees = ["boosted trees"] if boosts(pairs) else []
+    trees = ["boosted trees"] if len(pairs) >= _FEWEST_FOR_TREES and boosts(pairs) else []
     return [*linear, "kernels", *trees] if few else [*linear, *trees, "kernels"]
 
 

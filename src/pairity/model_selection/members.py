@@ -124,7 +124,10 @@ def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
     best = best_of([(weight, 0.0) for weight in _OBJECT_WEIGHTS] if names else [])
     if names and folds.share_met_before() > MET_BEFORE:
         objects = max(best[0], _OBJECT_WEIGHTS[1])
-        best = best_of([(objects, weight) for weight in _PAIR_WEIGHTS])
+        for weight in _PAIR_WEIGHTS:  # as long as more is better
+            best = best_of([(objects, weight)])
+            if best != (objects, weight):
+                break
         if best[1]:
             best = best_of([(1.0, best[1])])
     chosen = tried[best]

@@ -21,14 +21,20 @@ class Trials:
     scores: list[Vector] = field(default_factory=list)
     decisions: list[list[Vector]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        """Targets and weights of the held-out rows, and how much each fold counts."""
+        self._targets = [self.folds.data.targets[test] for _, test in self.folds.splits]
+        self._weights = self.folds.shares
+        totals = np.array([float(weights.sum()) for weights in self._weights])
+        self._shares = totals / totals.sum()
+
     def loss_of(self, decisions: list[Vector]) -> float:
         """Mean held-out loss of one more setting, calibrated as the criterion does."""
-        targets = [self.folds.data.targets[test] for _, test in self.folds.splits]
-        scores = self.criterion.negative_loss(decisions, targets, self.folds.shares)
-        if len(targets) > 1:
+        scores = self.criterion.negative_loss(decisions, self._targets, self._weights)
+        if len(scores) > 1:
             self.scores.append(scores)
             self.decisions.append(decisions)
-        return -float(np.average(scores, weights=[share.sum() for share in self.folds.shares]))
+        return -float(scores @ self._shares)
 
     def nested(self) -> list[Vector] | None:
         """For each fold, decisions by the setting that the others chose; None of a single fold."""
