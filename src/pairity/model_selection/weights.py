@@ -13,8 +13,10 @@ right together, about few pairs, seem to allow: so the sum is held more firmly t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -51,7 +53,7 @@ class HeldOut:
             classifies,
         )
 
-    def of_rows(self, rows: Vector) -> HeldOut:
+    def of_rows(self, rows: NDArray[Any]) -> HeldOut:
         """Some of the rows."""
         targets, weights, fold = self.targets[rows], self.weights[rows], self.fold[rows]
         return replace(self, targets=targets, weights=weights, fold=fold)
