@@ -105,7 +105,8 @@ class HeldOut:
         middle = float(np.average(self.targets, weights=self.weights))
         if not self.classifies:
             return np.full(len(self.targets), middle)
-        return np.full(len(self.targets), np.log1p(middle) - np.log1p(-middle))
+        with np.errstate(divide="ignore"):  # rows of one label alone
+            return np.full(len(self.targets), np.log1p(middle) - np.log1p(-middle))
 
     def gains(self, values: Vector) -> tuple[float, float]:
         """By how much a loss is below that of a constant, on average, and its standard error."""
@@ -135,7 +136,7 @@ def nested_sum(held_out: HeldOut, values: dict[str, Vector], honest: dict[str, V
         others = known & ~mine
         others = others if others.any() else known
         seen = {name: one[others] for name, one in values.items()}
-        weights = weights_by_name(held_out.of_rows(others), seen)
+        weights = weights_by_name(held_out.of_rows(np.asarray(others)), seen)
         total[mine] = np.sum(
             [weights[name] * honest[name][mine] for name in values if weights[name]], axis=0
         )
