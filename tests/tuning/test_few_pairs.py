@@ -70,9 +70,7 @@ def test_exact_steps_and_conjugate_gradients_end_at_the_same_place(monkeypatch, 
     for weights in ((0.0, 0.0), (0.5, 0.0), (0.5, 2.0)):
         design = columns.design(pairs, *weights)
         at = np.random.default_rng(4).normal(size=sum(design.widths))
-        assert np.allclose(design.dense() @ at, design.times(at))
-        unused = np.setdiff1d(np.arange(len(at)), design.columns_in_use())
-        assert (design.dense()[:, unused] == 0.0).all()
+        assert np.allclose(design.dense() @ at[design.columns_in_use()], design.times(at))
         start = np.append(np.zeros(len(at)), np.nan if parity is Parity.ODD else 0.0)
         found = []
         for most in (0, 10**9):

@@ -131,15 +131,13 @@ class Design:
         return np.flatnonzero(np.concatenate(used))
 
     def dense(self) -> Matrix:
-        """The matrix itself, shape (n, all columns)."""
-        starts = np.cumsum((0, *self.widths))
-        matrix, rows = np.zeros((len(self.features), starts[-1])), np.arange(len(self.features))
-        matrix[:, : self.widths[0]] = self.features
+        """The columns in use as a matrix."""
+        rows, tables = np.arange(len(self.features)), dict[int, Matrix]()
         for kind, places, sign, size in self._blocks():
+            table = tables.setdefault(kind, np.zeros((len(rows), self.widths[kind])))
             known = places >= 0
-            entries = np.broadcast_to(size * sign, places.shape)[known]
-            matrix[rows[known], starts[kind] + places[known]] += entries
-        return matrix
+            table[rows[known], places[known]] += np.broadcast_to(size * sign, rows.shape)[known]
+        return np.hstack([self.features, *tables.values()])
 
     def times(self, parameters: Vector) -> Vector:
         """The matrix times a vector."""
@@ -272,11 +270,9 @@ def fit_parameters(
 
     used = np.append(design.columns_in_use(), len(start) - 1)
     is_small = len(targets) * len(used) ** 2 <= _MOST_DIRECT
-    matrix = (
-        np.column_stack([design.dense(), np.full(len(targets), float(has_bias))])[:, used]
-        if is_small
-        else None
-    )
+    matrix = None
+    if is_small:
+        matrix = np.column_stack([design.dense(), np.full(len(targets), float(has_bias))])
     at = np.nan_to_num(start)
     value, slope, curvature = losses(at)
     for _ in range(_MOST_STEPS):
