@@ -325,7 +325,7 @@ def test_weights_are_the_minimum(seed):
 
     def objective(at):
         losses = np.log1p(np.exp(-data.targets * (table @ at)))
-        return losses.sum() + 10.0 * np.sum((at - 0.5) ** 2)
+        return losses.sum() + 10.0 * np.sum((at - 0.5) ** 2) + 150.0 * (at.sum() - 1.0) ** 2
 
     for step in np.random.default_rng(seed).normal(scale=0.01, size=(20, 2)):
         assert objective(found) <= objective(np.maximum(found + step, 0.0)) + 1e-6

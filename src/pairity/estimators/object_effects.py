@@ -41,6 +41,8 @@ COLUMNS: dict[Parity, tuple[tuple[str, ...], ...]] = {
 _MOST_COLUMNS = 200
 #: Steps of Newton's method, products in each, residual that ends it, promise that ends all.
 _MOST_STEPS, _MOST_PRODUCTS, _RESIDUAL, _PROMISE = 50, 200, 0.03, 1e-8
+#: Rows times squared columns up to which a Newton step is exact, and the least curvature of a bias.
+_MOST_DIRECT, _LEAST_CURVATURE = 1_000_000, 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,23 @@ class Design:
         if self.pair_weight > 0.0:
             yield 2, self.places[2], self.signs[1], float(np.sqrt(self.pair_weight))
 
+    def columns_in_use(self) -> Places:
+        """Numbers of the columns that are not zero by their weights."""
+        weights = 1.0, self.object_weight, self.pair_weight
+        used = [
+            np.full(width, weight > 0.0) for width, weight in zip(self.widths, weights, strict=True)
+        ]
+        return np.flatnonzero(np.concatenate(used))
+
+    def dense(self) -> Matrix:
+        """The columns in use as a matrix."""
+        rows, tables = np.arange(len(self.features)), dict[int, Matrix]()
+        for kind, places, sign, size in self._blocks():
+            table = tables.setdefault(kind, np.zeros((len(rows), self.widths[kind])))
+            known = places >= 0
+            table[rows[known], places[known]] += np.broadcast_to(size * sign, rows.shape)[known]
+        return np.hstack([self.features, *tables.values()])
+
     def times(self, parameters: Vector) -> Vector:
         """The matrix times a vector."""
         parts = np.split(parameters, np.cumsum(self.widths)[:2])
@@ -149,9 +168,14 @@ def _sums(places: Places, values: Vector, width: int) -> Vector:
     return np.asarray(np.bincount(places + 1, values, width + 1)[1:], dtype=np.float64)
 
 
+def all_in_columns(pairs: Pairs) -> bool:
+    """Whether features of objects are few enough for columns."""
+    return not sp.issparse(pairs.objects) and pairs.n_object_features <= _MOST_COLUMNS
+
+
 def _with_few_columns(pairs: Pairs) -> Pairs:
     """Without features of objects that are too many."""
-    if not sp.issparse(pairs.objects) and pairs.n_object_features <= _MOST_COLUMNS:
+    if all_in_columns(pairs):
         return pairs
     return pairs.with_features(np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric)
 
@@ -213,8 +237,8 @@ def fit_parameters(
     """Parameters, the last of them the bias (not penalised; stays 0 where the start says NaN).
 
     Minimises ``C sum_i w_i loss(y_i, f_i) + |parameters|^2 / 2`` with the logistic loss (labels of
-    -1 and +1) or half the squared error, by Newton's method with conjugate gradients, until a step
-    promises less than a part of the objective.
+    -1 and +1) or half the squared error, by Newton's method, until a step promises less than a part of
+    the objective.  Steps are exact where that is cheap, and else by conjugate gradients.
     """
     has_bias = not np.isnan(start[-1])
     penalty = np.append(np.ones(len(start) - 1), 0.0 if has_bias else 1.0)
@@ -235,17 +259,29 @@ def fit_parameters(
         total = C * float(weights @ each) + 0.5 * float(penalty @ at**2)
         return total, C * weights * slope, C * weights * curvature
 
+    def conjugate_gradients(gradient: Vector, curvature: Vector) -> Vector:
+        diagonal = with_bias(design.squares(curvature), curvature.sum()) + penalty
+
+        def product(v: Vector) -> Vector:
+            image = curvature * (design.times(v[:-1]) + v[-1])
+            return with_bias(design.transposed(image), image.sum()) + penalty * v
+
+        return _conjugate_gradients(product, -gradient, diagonal)
+
+    used = np.append(design.columns_in_use(), len(start) - 1)
+    is_small = len(targets) * len(used) ** 2 <= _MOST_DIRECT
+    matrix = None
+    if is_small:
+        matrix = np.column_stack([design.dense(), np.full(len(targets), float(has_bias))])
     at = np.nan_to_num(start)
     value, slope, curvature = losses(at)
     for _ in range(_MOST_STEPS):
         gradient = with_bias(design.transposed(slope), slope.sum()) + penalty * at
-        diagonal = with_bias(design.squares(curvature), curvature.sum()) + penalty
-
-        def product(v: Vector, curvature: Vector = curvature) -> Vector:
-            image = curvature * (design.times(v[:-1]) + v[-1])
-            return with_bias(design.transposed(image), image.sum()) + penalty * v
-
-        step = _conjugate_gradients(product, -gradient, diagonal)
+        if matrix is None:
+            step = conjugate_gradients(gradient, curvature)
+        else:
+            step = np.zeros_like(at)
+            step[used] = _exact_step(matrix, curvature, penalty[used], gradient[used])
         promised = -float(gradient @ step)
         length, (reached, *rest) = 1.0, losses(at + step)
         while reached > value - 1e-4 * length * promised and length > 1e-6:
@@ -255,6 +291,13 @@ def fit_parameters(
             break
         at, value, (slope, curvature) = at + length * step, reached, rest
     return np.append(at[:-1], at[-1] if has_bias else np.nan)
+
+
+def _exact_step(matrix: Matrix, curvature: Vector, penalty: Vector, gradient: Vector) -> Vector:
+    """The Newton step of few columns and rows."""
+    hessian = matrix.T @ (matrix * curvature[:, np.newaxis])
+    hessian[np.diag_indices(len(penalty))] += np.maximum(penalty, _LEAST_CURVATURE)
+    return np.asarray(np.linalg.solve(hessian, -gradient))
 
 
 def _conjugate_gradients(product: Any, right: Vector, diagonal: Vector) -> Vector:

@@ -25,8 +25,8 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
     (:class:`~pairity.PairLogisticCV`).  Their decisions about held-out pairs are calibrated, and
     the calibrated log-odds added with weights that stay equal unless many held-out pairs insist
     (:mod:`pairity.model_selection.weights`).  The swap law holds bit for bit.  Below 200 pairs
-    there are no trees, and all families of kernels count alike; below 40 there is the linear model
-    alone.
+    all families of kernels count alike, below 64 there are no trees, and below 40 there is a linear
+    kernel machine alone.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
     weights_ : dict
         Weights of the members.
     best_score_ : float
-        Minus the mean held-out log-loss of the whole; calibrations and, up to 1000 pairs, the
-        settings of the kernel machine are those that the other folds would choose.
+        Minus the mean held-out log-loss of the whole; calibrations, weights and settings (those of
+        the kernel machine up to 1000 pairs) are those that the other folds would choose.
     classes_ : ndarray of shape (2,)
         Labels.
     best_estimator_, certificate_

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows
+from pairity.estimators.object_effects import all_in_columns
 from pairity.estimators.symmetrized import in_one_order
 from pairity.model_selection.boosted import boosts, learn_boosted
 from pairity.model_selection.combination import equal_sums
@@ -30,15 +31,15 @@ from pairity.model_selection.members import (
 from pairity.model_selection.refits import refit
 from pairity.model_selection.sampled import most_within, on_sample, warn
 from pairity.model_selection.search import PairSearch
-from pairity.model_selection.weights import HeldOut, member_weights
+from pairity.model_selection.weights import HeldOut, member_weights, nested_sum, weights_by_name
 from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import say
 from pairity.runtime.validation import check_choice, check_positive
 from pairity.training.read import read, read_pairs
 
-#: Pairs below which families of kernels are not weighed, and those below which the honest answer is
-#: a linear model alone.
-_FEW, _FEWEST = 200, 40
+#: Pairs below which families of kernels are not weighed, those below which there are no trees, and
+#: those below which the honest answer is a linear kernel machine alone.
+_FEW, _FEWEST_FOR_TREES, _FEWEST = 200, 64, 40
 #: Pairs up to which the kernel machine is exact, and those that it and the trees are fitted to at
 #: most: a sample of more.
 _MOST_EXACT, _MOST_FOR_KERNELS, _MOST_FOR_TREES = 1000, 100_000, 300_000
@@ -154,51 +155,41 @@ class AutomaticModel(TakesSparseRows):
 
     def _learn(self, folds: TrainingFolds, setting: Setting) -> dict[str, Learnt]:
         """All members that there is time for, the cheap ones first."""
-        pairs, parity = folds.data.pairs, folds.data.parity
-        few = len(pairs) < _FEW
+        pairs = folds.data.pairs
         columns = 3 * pairs.n_object_features + pairs.n_symmetric + pairs.n_antisymmetric + 20
         room = most_within(folds, columns, self.memory_limit)
         learnt: dict[str, Learnt] = {}
-        steps: dict[str, Callable[[], Learnt]] = {}
-        if parity is not None and not few:
-            steps["linear"] = lambda: on_sample(
-                folds, room, setting, "linear", lambda some: learn_linear(some, setting)
-            )
-        if few:
-            steps["linear"] = lambda: learn_kernel(
-                folds, self._search(setting, linear_kernels(folds))
-            )
-        if len(pairs) >= _FEWEST:
-            if not few and boosts(pairs):
-                steps["boosted trees"] = lambda: on_sample(
-                    folds,
-                    min(_MOST_FOR_TREES, room),
-                    setting,
-                    "boosted trees",
-                    lambda some: learn_boosted(
-                        some, setting, self.boosting, _least_loss(folds, setting, learnt)
-                    ),
-                )
-            steps["kernels"] = lambda: on_sample(
-                folds,
-                _MOST_FOR_KERNELS,
-                setting,
-                "kernels",
-                lambda some: self._learn_kernels(some, setting),
-            )
+        ways: dict[str, tuple[int, Callable[[TrainingFolds], Learnt]]] = {
+            "linear": (room, lambda some: self._learn_linear(some, setting)),
+            "boosted trees": (
+                min(_MOST_FOR_TREES, room),
+                lambda some: learn_boosted(
+                    some, setting, self.boosting, _least_loss(folds, setting, learnt)
+                ),
+            ),
+            "kernels": (_MOST_FOR_KERNELS, lambda some: self._learn_kernels(some, setting)),
+        }
+        names = _member_names(folds)
         left_out = []
-        for name, learn in steps.items():
+        for name in names:
             if learnt and setting.time_left <= 0.0:
                 left_out.append(name)
                 continue
-            setting.say(f"{name}, {len(steps) - len(learnt)} members to go{_time_left(setting)}")
-            learnt[name] = learn()
+            setting.say(f"{name}, {len(names) - len(learnt)} members to go{_time_left(setting)}")
+            most, learn = ways[name]
+            learnt[name] = on_sample(folds, most, setting, name, learn)
         if left_out:
             warn(
                 f"no time was left for {' and '.join(left_out)} within time_limit={self.time_limit:g}"
                 " seconds: a larger one may lower the loss."
             )
         return learnt
+
+    def _learn_linear(self, folds: TrainingFolds, setting: Setting) -> Learnt:
+        """Effects of columns and of names; a kernel machine where they do not hold all there is."""
+        if _has_effects(folds):
+            return learn_linear(folds, setting)
+        return learn_kernel(folds, self._search(setting, linear_kernels(folds)))
 
     def _learn_kernels(self, folds: TrainingFolds, setting: Setting) -> Learnt:
         """The exact search on few pairs, landmarks on many; names alone have few parameters."""
@@ -232,26 +223,26 @@ class AutomaticModel(TakesSparseRows):
             for name, one in learnt.items()
         }
         losses = {name: held_out.mean(held_out.losses(z)) for name, z in honest.items()}
-        useful = [name for name in values if held_out.gains(values[name])[0] > 0.0]
-        useful = useful or [min(losses, key=lambda name: losses[name])]
-        found = member_weights(held_out, [values[name] for name in useful])
-        weights = dict.fromkeys(values, 0.0) | dict(zip(useful, found.tolist(), strict=True))
+        weights = weights_by_name(held_out, values)
+        used = [name for name in values if weights[name] > 0.0]
         self.members_ = {
             name: Member(
                 one.model,
                 held_out.curve(one.held_out),
                 weights[name],
                 losses[name],
-                _loss_without(held_out, honest, useful, name),
+                _loss_without(held_out, honest, used, name),
                 one.chosen,
                 one.machine,
             )
             for name, one in learnt.items()
         }
         self.weights_ = weights
-        self.held_out_decisions_ = np.sum([weights[name] * honest[name] for name in useful], axis=0)
+        self.held_out_decisions_ = nested_sum(held_out, values, honest)
         self.best_score_ = -held_out.mean(held_out.losses(self.held_out_decisions_))
-        dropped = [name for name in values if name not in useful]
+        dropped = [
+            name for name in values if held_out.gains(values[name])[0] <= 0.0 and not weights[name]
+        ]
         if dropped:
             warn(
                 f"{' and '.join(dropped)} {'is' if len(dropped) == 1 else 'are'} left out: about"
@@ -297,6 +288,25 @@ class AutomaticModel(TakesSparseRows):
         return self.best_estimator_.certificate_
 
 
+def _member_names(folds: TrainingFolds) -> list[str]:
+    """Members that there are enough pairs for, the cheap ones first."""
+    pairs = folds.data.pairs
+    few = len(pairs) < _FEW
+    if len(pairs) < _FEWEST:
+        return ["linear"]
+    linear = ["linear"] if few or folds.data.parity is not None else []
+    trees = ["boosted trees"] if len(pairs) >= _FEWEST_FOR_TREES and boosts(pairs) else []
+    return [*linear, "kernels", *trees] if few else [*linear, *trees, "kernels"]
+
+
+def _has_effects(folds: TrainingFolds) -> bool:
+    """Whether the linear member is one of effects: not of the fewest pairs, whose only member it is."""
+    pairs = folds.data.pairs
+    if folds.data.parity is None or len(pairs) < _FEWEST:
+        return False
+    return len(pairs) >= _FEW or all_in_columns(pairs)
+
+
 def _least_loss(folds: TrainingFolds, setting: Setting, learnt: dict[str, Learnt]) -> float:
     """Held-out loss of the best member so far."""
     losses = [held_out_loss(folds, setting.criterion, one.held_out) for one in learnt.values()]
@@ -304,9 +314,9 @@ def _least_loss(folds: TrainingFolds, setting: Setting, learnt: dict[str, Learnt
 
 
 def _loss_without(
-    held_out: HeldOut, values: dict[str, Vector], useful: list[str], name: str
+    held_out: HeldOut, values: dict[str, Vector], used: list[str], name: str
 ) -> float:
-    others = [values[one] for one in useful if one != name]
+    others = [values[one] for one in used if one != name]
     if not others:
         return float("nan")
     weights = member_weights(held_out, others)

@@ -20,10 +20,10 @@ from pairity.model_selection.folds import TrainingFolds, Vector
 from pairity.model_selection.members import (
     Learnt,
     Setting,
-    held_out_loss,
     objects_come_back,
     some_rows,
 )
+from pairity.model_selection.score_table import Trials
 from pairity.model_selection.splits import Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
@@ -34,8 +34,9 @@ from pairity.runtime.resources import threads_for_trees
 _ROUNDS, _STEP = ((15, 25, 40, 65), (100, 160), (250, 400)), 0.1
 _ROUNDS_OF_FEW, _STEP_OF_FEW, _FEW = ((8, 13, 20, 32), (50, 80, 125, 200)), 0.2, 1000
 #: Leaves and least rows of a leaf: at first, with and without rates; then smaller trees where few
-#: rounds were best, larger ones where many were.
+#: rounds were best, larger ones where many were.  Few pairs have small trees alone.
 _FIRST, _SMALLER, _LARGER, _MANY = (8, 20), (4, 60), (24, 20), 100
+_FIRST_OF_FEW = (4, 20)
 #: Ways whose held-out loss is above the best one by no more than this share are all fitted, and their
 #: mean is kept; a single one is fitted from several seeds; of more pairs than these the best way once.
 _NEAR, _SEEDS, _MOST_WITH_MEANS = 0.01, 3, 20_000
@@ -101,14 +102,15 @@ def _learnt(folds: TrainingFolds, setting: Setting, estimator: Any, rival: float
     rates = "one rate" if folds.share_with_one_new() > _ONE_NEW else "rates"
     ids = [rates] if objects_come_back(pairs) else []
     ids = ["ignore", *ids] if _has_columns(pairs) else ids
-    tried: list[_Tried] = []
+    trials, tried = Trials(folds, setting.criterion), list[_Tried]()
+    first = _FIRST_OF_FEW if len(pairs) <= _FEW else _FIRST
     for name in ids:
         least = min([rival, *(one.loss for one in tried)])
-        tried.append(_tried(folds, setting, estimator, _FIRST, name, least))
+        tried.append(_tried(trials, setting, estimator, first, name, least))
     best = min(tried, key=lambda one: one.loss)
     if estimator is None and len(pairs) > _FEW and not best.hopeless and setting.time_left > 0.0:
         size = _LARGER if best.rounds >= _MANY else _SMALLER
-        tried.append(_tried(folds, setting, None, size, best.model.ids, min(rival, best.loss)))
+        tried.append(_tried(trials, setting, None, size, best.model.ids, min(rival, best.loss)))
         best = min(tried, key=lambda one: one.loss)
     near = [best]
     if estimator is None and len(pairs) <= _MOST_WITH_MEANS:
@@ -119,7 +121,8 @@ def _learnt(folds: TrainingFolds, setting: Setting, estimator: Any, rival: float
         f"boosted trees: held-out loss {best.loss:.4f}, {len(model.models)} models, {rounds} rounds"
     )
     held_out = np.mean([one.held_out for one in near if one.held_out is not None], axis=0)
-    return Learnt(model, held_out, {"rounds": rounds, "ids": [one.model.ids for one in near]})
+    chosen = {"rounds": rounds, "ids": [one.model.ids for one in near]}
+    return Learnt(model, held_out, chosen, nested=trials.nested())
 
 
 def _fitted(
@@ -142,7 +145,7 @@ def _fitted(
 
 
 def _tried(
-    folds: TrainingFolds,
+    trials: Trials,
     setting: Setting,
     given: Any,
     size: tuple[int, int],
@@ -150,7 +153,7 @@ def _tried(
     rival: float,
 ) -> _Tried:
     """Boost all folds for as long as it pays, or may bring them near the loss of a rival."""
-    leaves, least = size
+    folds, (leaves, least) = trials.folds, size
     few = len(folds.data) <= _FEW
     kind = HistGradientBoostingClassifier if setting.classifies else HistGradientBoostingRegressor
     boosting = kind(
@@ -178,11 +181,10 @@ def _tried(
     for looks in series_of_looks if given is None else ((0,),):
         by_fold = [one.boosted(looks) for one in series]
         for rounds, parts in zip(looks, zip(*by_fold, strict=True), strict=True):
-            decisions = np.concatenate(parts)
-            loss = held_out_loss(folds, setting.criterion, decisions)
+            loss = trials.loss_of(list(parts))
             if loss >= tried.loss:
                 return tried
-            tried.loss, tried.rounds, tried.held_out = loss, rounds, decisions
+            tried.loss, tried.rounds, tried.held_out = loss, rounds, np.concatenate(parts)
             losses.append(loss)
         tried.hopeless = loss - _HOPE * (losses[-3:][0] - loss) > rival
         if tried.hopeless or setting.time_left <= 0.0:

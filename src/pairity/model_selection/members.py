@@ -27,6 +27,7 @@ from pairity.kernels import Standardized
 from pairity.model_selection.curves import Criterion
 from pairity.model_selection.families import LINEAR, kernel_families
 from pairity.model_selection.folds import MET_BEFORE, TrainingFolds, Vector
+from pairity.model_selection.score_table import Trials
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.splits import ReadySplits, Rows, Split
 from pairity.pairs.data import Pairs
@@ -110,28 +111,31 @@ def some_rows(data: TrainingData, rows: Rows) -> TrainingData:
 
 def learn_linear(folds: TrainingFolds, setting: Setting) -> Learnt:
     """Linear in features, objects and pairs of objects; weights and C by held-out loss."""
-    parts, tried = _best_columns(folds, setting)
+    trials = Trials(folds, setting.criterion)
+    parts, tried = _best_columns(trials, setting)
     names = objects_come_back(folds.data.pairs)
 
     def best_of(weights: list[tuple[float, float]]) -> tuple[float, float]:
         for one in weights:
             if one not in tried:
-                tried[one] = _best_strength(folds, parts, setting, *one)
+                tried[one] = _best_strength(trials, parts, setting, *one)
         return min(tried, key=lambda one: tried[one].loss)
 
     best = best_of([(weight, 0.0) for weight in _OBJECT_WEIGHTS] if names else [])
     if names and folds.share_met_before() > MET_BEFORE:
         objects = max(best[0], _OBJECT_WEIGHTS[1])
-        best = best_of([(objects, weight) for weight in _PAIR_WEIGHTS])
+        for weight in _PAIR_WEIGHTS:  # as long as more is better
+            best = best_of([(objects, weight)])
+            if best != (objects, weight):
+                break
         if best[1]:
             best = best_of([(1.0, best[1])])
     chosen = tried[best]
     C = chosen.C * folds.refit_factor()
     model = fit_effects(folds.data, setting, parts[0].columns.parts, C, *best)
     setting.say(f"linear: held-out loss {chosen.loss:.4f}, C {C:.3g}, weights of names {best}")
-    return Learnt(
-        model, chosen.held_out, {"C": C, "object_weight": best[0], "pair_weight": best[1]}
-    )
+    settings = {"C": C, "object_weight": best[0], "pair_weight": best[1]}
+    return Learnt(model, chosen.held_out, settings, nested=trials.nested())
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +177,10 @@ class _Part:
 
 
 def _best_columns(
-    folds: TrainingFolds, setting: Setting
+    trials: Trials, setting: Setting
 ) -> tuple[list[_Part], dict[tuple[float, float], _Strength]]:
     """Columns of least held-out loss without effects of names in all folds, and what they reach."""
+    folds = trials.folds
     parity = folds.data.parity or Parity.EVEN
     whole = [_Part.of(folds, split) for split in folds.splits]
     found: list[tuple[list[_Part], _Strength]] = []
@@ -185,13 +190,13 @@ def _best_columns(
             0 < part.columns.widths[0] < last.columns.widths[0]
             for part, last in zip(parts, found[-1][0], strict=True)
         ):
-            found.append((parts, _best_strength(folds, parts, setting, 0.0, 0.0)))
+            found.append((parts, _best_strength(trials, parts, setting, 0.0, 0.0)))
     parts, best = min(found, key=lambda one: one[1].loss)
     return parts, {(0.0, 0.0): best}
 
 
 def _best_strength(
-    folds: TrainingFolds,
+    trials: Trials,
     parts: list[_Part],
     setting: Setting,
     object_weight: float,
@@ -199,15 +204,14 @@ def _best_strength(
 ) -> _Strength:
     """The best C; all folds go from weak to strong together."""
     paths = [
-        _path(folds, split, part, setting, object_weight, pair_weight)
-        for split, part in zip(folds.splits, parts, strict=True)
+        _path(trials.folds, split, part, setting, object_weight, pair_weight)
+        for split, part in zip(trials.folds.splits, parts, strict=True)
     ]
     best, worse = _Strength(np.inf, _STRENGTHS[0], np.zeros(0)), 0
     for C, by_fold in zip(_STRENGTHS, zip(*paths, strict=True), strict=True):
-        decisions = np.concatenate(by_fold)
-        loss = held_out_loss(folds, setting.criterion, decisions)
+        loss = trials.loss_of(list(by_fold))
         worse = 0 if loss < best.loss else worse + 1
-        best = best if worse else _Strength(loss, C, decisions)
+        best = best if worse else _Strength(loss, C, np.concatenate(by_fold))
         if worse >= _PATIENCE:
             break
     return best

@@ -54,7 +54,7 @@ def on_sample(
     learnt = learn(some)
     held_out = np.full(len(folds.held), np.nan)
     held_out[places] = learnt.held_out
-    return replace(learnt, held_out=held_out)
+    return replace(learnt, held_out=held_out, nested=learnt.nested if some is folds else None)
 
 
 def _last_fold(folds: TrainingFolds) -> tuple[TrainingFolds, Rows]:

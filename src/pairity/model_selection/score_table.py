@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from pairity.model_selection.folds import Vector
+from pairity.model_selection.curves import Criterion
+from pairity.model_selection.folds import TrainingFolds, Vector
+
+
+@dataclass(eq=False)
+class Trials:
+    """Settings tried one after the other on the same folds: scores and decisions, fold by fold."""
+
+    folds: TrainingFolds
+    criterion: Criterion
+    scores: list[Vector] = field(default_factory=list)
+    decisions: list[list[Vector]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Targets and weights of the held-out rows, and how much each fold counts."""
+        self._targets = [self.folds.data.targets[test] for _, test in self.folds.splits]
+        self._weights = self.folds.shares
+        totals = np.array([float(weights.sum()) for weights in self._weights])
+        self._shares = totals / totals.sum()
+
+    def loss_of(self, decisions: list[Vector]) -> float:
+        """Mean held-out loss of one more setting, calibrated as the criterion does."""
+        scores = self.criterion.negative_loss(decisions, self._targets, self._weights)
+        if len(scores) > 1:
+            self.scores.append(scores)
+            self.decisions.append(decisions)
+        return -float(scores @ self._shares)
+
+    def nested(self) -> list[Vector] | None:
+        """For each fold, decisions by the setting that the others chose; None of a single fold."""
+        return nested_decisions(np.array(self.scores), self.decisions) if self.scores else None
 
 
 def nested_decisions(scores: Vector, decisions: list[list[Vector]]) -> list[Vector]:

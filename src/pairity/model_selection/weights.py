@@ -2,17 +2,21 @@
 
 With z_k the calibrated log-odds (or values) of member k about held-out pairs, the weights minimise
 
-    sum_i w_i loss(y_i, sum_k weight_k z_ki)  +  PRIOR K / 2  sum_k (weight_k - 1/K)^2,   weight_k >= 0.
+    sum_i w_i loss(y_i, sum_k weight_k z_ki)  +  PRIOR K / 2  sum_k (weight_k - 1/K)^2
+                                              +  MEAN / 2  (sum_k weight_k - 1)^2,   weight_k >= 0.
 
 Few pairs leave the equal mean, which has nothing to overfit; many pairs may do without a member
-that is of no use.
+that is of no use.  A sum above 1 is surer than its members are on average, which members that are
+right together, about few pairs, seem to allow: so the sum is held more firmly than its shares.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -23,6 +27,8 @@ from pairity.pairs.parity import Parity
 #: Strength of the pull to equal weights: of three members one alone costs as much as log-losses that
 #: are higher by 10 in sum.
 _PRIOR = 10.0
+#: Strength of the pull of the sum of the weights to 1.
+_MEAN = 300.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +52,11 @@ class HeldOut:
             folds.data.parity,
             classifies,
         )
+
+    def of_rows(self, rows: NDArray[Any]) -> HeldOut:
+        """Some of the rows."""
+        targets, weights, fold = self.targets[rows], self.weights[rows], self.fold[rows]
+        return replace(self, targets=targets, weights=weights, fold=fold)
 
     def curve(self, decisions: Vector) -> Sigmoid:
         """The sigmoid of greatest likelihood; values of a regressor stay as they are."""
@@ -94,13 +105,42 @@ class HeldOut:
         middle = float(np.average(self.targets, weights=self.weights))
         if not self.classifies:
             return np.full(len(self.targets), middle)
-        return np.full(len(self.targets), np.log1p(middle) - np.log1p(-middle))
+        with np.errstate(divide="ignore"):  # rows of one label alone
+            return np.full(len(self.targets), np.log1p(middle) - np.log1p(-middle))
 
     def gains(self, values: Vector) -> tuple[float, float]:
         """By how much a loss is below that of a constant, on average, and its standard error."""
         gain = self.losses(self.nothing()) - self.losses(values)
         gain = gain[np.isfinite(gain)]
         return float(gain.mean()), float(gain.std()) / float(np.sqrt(len(gain)))
+
+
+def weights_by_name(held_out: HeldOut, values: dict[str, Vector]) -> dict[str, float]:
+    """Weights of members; 0 of those that are no better about held-out pairs than a constant."""
+    useful = [name for name in values if held_out.gains(values[name])[0] > 0.0]
+    losses = {name: held_out.mean(held_out.losses(z)) for name, z in values.items()}
+    useful = useful or [min(losses, key=lambda name: losses[name])]
+    found = member_weights(held_out, [values[name] for name in useful])
+    return dict.fromkeys(values, 0.0) | dict(zip(useful, found.tolist(), strict=True))
+
+
+def nested_sum(held_out: HeldOut, values: dict[str, Vector], honest: dict[str, Vector]) -> Vector:
+    """Sum of honest values of the rows of each fold, weighed by what ``values`` say about the others.
+
+    Weights found on all folds fit them partly by luck, and of few pairs the sum would flatter.
+    """
+    known = np.isfinite(np.column_stack(list(values.values()))).all(axis=1)
+    total = np.zeros(len(held_out.targets))
+    for number in np.unique(held_out.fold):
+        mine = held_out.fold == number
+        others = known & ~mine
+        others = others if others.any() else known
+        seen = {name: one[others] for name, one in values.items()}
+        weights = weights_by_name(held_out.of_rows(np.asarray(others)), seen)
+        total[mine] = np.sum(
+            [weights[name] * honest[name][mine] for name in values if weights[name]], axis=0
+        )
+    return total
 
 
 def member_weights(held_out: HeldOut, values: list[Vector]) -> Vector:
@@ -121,8 +161,10 @@ def member_weights(held_out: HeldOut, values: list[Vector]) -> Vector:
         else:
             loss, slope = (targets - z) ** 2 / unit, 2.0 * (z - targets) / unit
         away = at - equal
-        value = float(weights @ loss) + 0.5 * _PRIOR * count * float(away @ away)
-        return value, table.T @ (weights * slope) + _PRIOR * count * away
+        beyond = float(away.sum())
+        pull = 0.5 * (_PRIOR * count * float(away @ away) + _MEAN * beyond**2)
+        slopes = table.T @ (weights * slope) + _PRIOR * count * away + _MEAN * beyond
+        return float(weights @ loss) + pull, slopes
 
     bounds = [(0.0, None)] * count
     found = minimize(objective, equal, jac=True, method="L-BFGS-B", bounds=bounds)
