@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.operators._feature_loops import add_rows, row_squares, times_rows
+from pairity.operators._feature_loops import row_squares
 from pairity.operators.explicit_rows import (
     ExplicitFeatures,
     Tables,
@@ -132,8 +132,6 @@ class ExplicitOperator(PairOperator):
         """``K vector``, and with ``mirrored`` the same for the swapped left pairs as well."""
         if not (self._is_simple or self._is_large):
             return super().products(vector, mirrored=mirrored, rough=rough)
-        if not mirrored and self._has_rows:
-            return [self._product_by_rows(vector)]
         totals = [np.zeros(len(self.left)) for _ in range(2 if mirrored else 1)]
         if not (len(self.left) and np.any(vector)):
             return totals
@@ -144,23 +142,6 @@ class ExplicitOperator(PairOperator):
             for total, side in zip(totals, lefts, strict=True):
                 total += expand_words(block, side, sums)
         return totals
-
-    @property
-    def _has_rows(self) -> bool:
-        """Whether features of the pairs were made, and are few: then they are quickest."""
-        made = self.right is self.left and "_sides" in self.__dict__ and self._sides[0].are_made
-        return made and len(self.left) <= _ROWS_PER_RANGE
-
-    def _product_by_rows(self, vector: Vector) -> Vector:
-        """``Z (Z' vector)``."""
-        rows: Any = self._sides[0].rows
-        if not sp.issparse(rows):
-            return np.asarray(rows @ (vector @ rows))
-        entries, parameters = (rows.indptr, rows.indices, rows.data), np.zeros(rows.shape[1])
-        add_rows(*entries, vector, 0, len(vector), parameters)
-        product = np.empty(len(vector))
-        times_rows(*entries, parameters, 0, len(vector), product)
-        return product
 
     def precise_product(self, rows: Places, vector: Vector) -> NDArray[np.longdouble]:
         """Some entries of matrix times vector, by words, in extended precision."""

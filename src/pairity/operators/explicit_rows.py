@@ -208,11 +208,6 @@ class ExplicitFeatures:
         self.n_entries += n_entries
 
     @property
-    def are_made(self) -> bool:
-        """Whether the rows are in memory."""
-        return "rows" in self.__dict__
-
-    @property
     def are_few(self) -> bool:
         """Whether they are few enough to work with."""
         if self.is_sparse:
