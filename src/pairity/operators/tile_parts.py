@@ -109,7 +109,7 @@ class _Making:
 
     def __init__(self, left: Pairs, right: Pairs) -> None:
         self.left, self.right, self.n_exponentials = left, right, 0
-        self._one = left[:1].without_unused_objects()
+        self._one, self._judged = left[:1].without_unused_objects(), dict[Monomial, bool]()
 
     def split(self, monomial: Monomial) -> tuple[_Context, Monomial]:
         """Gaussian factors that no swap changes, and the rest; nothing apart where all are such."""
@@ -126,8 +126,11 @@ class _Making:
         return context, replace(monomial, factors=rest)
 
     def is_exponential(self, monomial: Monomial) -> bool:
-        """Whether it is one exponential of a distance."""
-        return _compared(monomial, self._one, self._one) is not None
+        """Whether it is one exponential of a distance, judged by one pair."""
+        if monomial not in self._judged:
+            compared = _compared(monomial, self._one, self._one)
+            self._judged[monomial] = compared is not None
+        return self._judged[monomial]
 
     def context(self, factors: _Context) -> Exponential:
         """The exponential of a context, one for all sums that it multiplies."""
@@ -240,7 +243,7 @@ def _compared(monomial: Monomial, left: Pairs, right: Pairs) -> tuple[Matrix, Ma
 
 def _centred(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
     """Both tables moved to the middle of the right one, where less is lost in rounding."""
-    middle = right.mean(axis=0) if len(right) else 0.0
+    middle = np.ones(len(right)) @ right / max(1, len(right))
     return left - middle, right - middle
 
 
