@@ -126,11 +126,12 @@ def _entries_are_fewer(operator: PairOperator) -> bool:
 
 
 def _goes_through_objects(operator: PairOperator, left: Pairs, right: Pairs | None) -> bool:
-    """Whether Gram matrices of objects are worth it: few pairs with group features need none."""
+    """Whether Gram matrices of objects are worth it: few pairs whose group features are compared
+    in other ways than by powers of inner products need none."""
     if operator.features is not None:
         return True
-    grouped = left.n_symmetric or left.n_antisymmetric
-    if (grouped and len(left) <= FEW_PAIRS) or _objects_are_rare(left, right):
+    few = len(left) <= FEW_PAIRS
+    if (few and operator.takes_many_products) or _objects_are_rare(left, right):
         return False
     return not operator.evaluates_group_kernels
 
