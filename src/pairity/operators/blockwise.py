@@ -130,8 +130,8 @@ def _goes_through_objects(operator: PairOperator, left: Pairs, right: Pairs | No
     in other ways than by powers of inner products need none."""
     if operator.features is not None:
         return True
-    few = len(left) <= FEW_PAIRS
-    if (few and operator.takes_many_products) or _objects_are_rare(left, right):
+    grouped = len(left) <= FEW_PAIRS and (left.n_symmetric or left.n_antisymmetric)
+    if (grouped and operator.takes_many_products) or _objects_are_rare(left, right):
         return False
     return not operator.evaluates_group_kernels
 
