@@ -177,3 +177,23 @@ def measured(cell: Cell) -> list[dict]:
         }
         for system in calls
     ]
+
+
+def table(rows: list[dict]) -> list[list[str]]:
+    """How many times longer the quickest peer takes: over shapes, with and without group features."""
+    seconds: dict[str, dict[str, float]] = {}
+    for row in rows:
+        seconds.setdefault(row["task"], {})[row["system"]] = row["fit_seconds"]
+    found: dict[tuple[str, int, str], list[tuple[float, str]]] = {}
+    for cell in cells(full=True):
+        if cell.name in seconds:
+            ours, peers = seconds[cell.name].pop("pairity"), seconds[cell.name].values()
+            key = cell.kernel, cell.n_pairs, cell.loss
+            found.setdefault(key, []).append((min(peers) / ours, cell.name))
+    shown = []
+    for (kernel, n_pairs, loss), measured_cells in found.items():
+        least, where = min(measured_cells)
+        middle = statistics.median(ratio for ratio, _ in measured_cells)
+        shape = where.split(", ")[1] + (", group features" if "group features" in where else "")
+        shown.append([kernel, f"{n_pairs:,}", loss, f"{middle:.3g}x", f"{least:.3g}x ({shape})"])
+    return shown

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import regret
+from benchmarks import everyday, regret
 from benchmarks.report import PUBLISHED, growth_exponents, ratios
 from benchmarks.scale import report as scale
 from experiments.inference import report as inference
@@ -42,12 +42,24 @@ def benchmark_tables() -> str:
     """Ratios, growth and measurements of every run."""
     lines: list[str] = []
     for run in runs():
+        if run["name"].endswith("everyday"):
+            lines += [*_everyday(run["rows"]), *_machine(run["machine"])]
+            continue
         lines += [f"### Run `{run['name']}`", "", *_comparison(run["rows"]), *_growth(run["rows"])]
         lines += [*_measurements(run["rows"]), *_machine(run["machine"])]
     if REGRET.exists():
         found = json.loads(REGRET.read_text(encoding="utf-8"))
         lines += ["### Regret", "", regret.table(found["rows"], found["machine"])]
     return "\n".join(lines)
+
+
+def _everyday(rows: list[dict]) -> list[str]:
+    """The many cells of everyday work, those of a kernel together."""
+    head = ["kernel", "pairs", "loss", "training takes the quickest peer, median", "least"]
+    title = (
+        "### Everyday sizes: linear with logistic beside LogisticRegression, all else beside SVC"
+    )
+    return [title, "", *markdown_table(head, everyday.table(rows))]
 
 
 def _comparison(rows: list[dict]) -> list[str]:
