@@ -69,16 +69,6 @@ def add_rows(pointers, indices, data, theta, start, stop, out):
             out[indices[entry]] += amount * data[entry]
 
 
-@njit(cache=True, nogil=True)
-def times_rows(pointers, indices, data, parameters, start, stop, out):
-    """``out_i = z_i parameters`` for the rows from start to stop."""
-    for row in range(start, stop):
-        total = 0.0
-        for entry in range(pointers[row], pointers[row + 1]):
-            total += data[entry] * parameters[indices[entry]]
-        out[row] = total
-
-
 @njit(cache=True, nogil=True, inline="always")
 def _halves(value):
     """A number as the sum of two of half as many bits (Veltkamp): their products are exact."""

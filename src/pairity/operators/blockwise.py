@@ -77,7 +77,7 @@ def operator_within(
 ) -> KernelOperator:
     """The kernel between pairs: through all objects at once where that fits and pays."""
     operator = operator_of(kernel, left, right)
-    if not isinstance(operator, PairOperator) or operator.needs_no_gram:
+    if not isinstance(operator, PairOperator) or operator.goes_by_features:
         return operator
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
@@ -119,9 +119,9 @@ def products_between(
 
 def _entries_are_fewer(operator: PairOperator) -> bool:
     """Whether entries between pairs are less work than products through their objects."""
-    if operator.needs_no_gram or min(operator.shape) <= _FEW:
+    if operator.is_explicit or min(operator.shape) <= _FEW:
         return False
-    work = _WORK_WITH_GROUPS if operator.takes_many_products else 1
+    work = _WORK_WITH_GROUPS if operator.has_many_group_features else 1
     return math.prod(operator.shape) <= work * operator.left.n_objects * operator.right.n_objects
 
 
@@ -131,7 +131,7 @@ def _goes_through_objects(operator: PairOperator, left: Pairs, right: Pairs | No
     if operator.features is not None:
         return True
     grouped = len(left) <= FEW_PAIRS and (left.n_symmetric or left.n_antisymmetric)
-    if (grouped and operator.takes_many_products) or _objects_are_rare(left, right):
+    if (grouped and operator.has_many_group_features) or _objects_are_rare(left, right):
         return False
     return not operator.evaluates_group_kernels
 

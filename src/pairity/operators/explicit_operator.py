@@ -42,6 +42,8 @@ class ExplicitOperator(PairOperator):
     at most, or two by an indicator, or where Gram matrices of objects would be large.
     """
 
+    is_explicit = True
+
     def __init__(
         self, kernel: Kernel, left: Pairs, right: Pairs | None, form: tuple[Block, ...]
     ) -> None:
@@ -83,7 +85,7 @@ class ExplicitOperator(PairOperator):
         return self._sides[0]
 
     @property
-    def needs_no_gram(self) -> bool:
+    def goes_by_features(self) -> bool:  # type: ignore[override]
         """Whether products go by words of one object at a time, and solvers by features."""
         return self._is_simple and not self._is_large and self.features is not None
 

@@ -82,6 +82,9 @@ class PairOperator(KernelOperator):
     evaluated by its formula otherwise.  The pairs of the columns are those of the rows by default.
     """
 
+    #: Whether the kernel has few explicit features, and whether all work goes by them.
+    is_explicit = goes_by_features = False
+
     def __init__(self, kernel: Kernel, left: Pairs, right: Pairs | None = None) -> None:
         super().__init__(kernel, left, right)
         self.grams = ObjectGrams(self.left, self.right)
@@ -127,11 +130,6 @@ class PairOperator(KernelOperator):
         return principal_features(self._groups, self.left, n_features, rows)
 
     @property
-    def needs_no_gram(self) -> bool:
-        """Whether all work goes by a few features, and none through Gram matrices of objects."""
-        return False
-
-    @property
     def is_costly(self) -> bool:  # type: ignore[override]
         """Whether entries cost so much that a matrix in memory is worth it, where it fits."""
         groups = self._groups
@@ -140,7 +138,7 @@ class PairOperator(KernelOperator):
         return any(group.opaque for group in groups) or len(groups) > 1
 
     @property
-    def takes_many_products(self) -> bool:
+    def has_many_group_features(self) -> bool:
         """Whether a product goes through objects once for each of many features of group kernels."""
         return not all(are_powers(monomial.factors) for monomial in self._expansion.terms)
 

@@ -38,6 +38,16 @@ def add_squares(pointers, indices, data, weights, out):
                 out[indices[entry]] += weight * data[entry] * data[entry]
 
 
+@njit(cache=True, nogil=True)
+def times_rows(pointers, indices, data, parameters, start, stop, out):
+    """``out_i = z_i parameters`` for the rows from start to stop."""
+    for row in range(start, stop):
+        total = 0.0
+        for entry in range(pointers[row], pointers[row + 1]):
+            total += data[entry] * parameters[indices[entry]]
+        out[row] = total
+
+
 @njit(cache=True, nogil=True, inline="always")
 def _rounded_pull(decision, low, high, below, above, step, centre):
     point = centre - step * decision

@@ -15,11 +15,11 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pairity.losses.loss import Vector
-from pairity.operators._feature_loops import add_rows, times_rows
+from pairity.operators._feature_loops import add_rows
 from pairity.pairs.arrays import batches, distinct_rows, sums_at
 from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.runtime.resources import run_in_ranges
-from pairity.solvers._primal_loops import add_outer_products, add_squares
+from pairity.solvers._primal_loops import add_outer_products, add_squares, times_rows
 
 #: Parameters up to which second derivatives are factored; beyond, conjugate gradients.
 MOST_FACTORED = 2000

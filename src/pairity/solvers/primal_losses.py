@@ -48,9 +48,6 @@ class RowLosses:
         if not isinstance(self.loss, Logistic):
             return Passed(self.loss.pull(decisions), self.loss.curvature(decisions))
         targets, weights = self.loss.targets, self.loss.weights
-        if len(decisions) <= _ROWS_PER_RANGE:
-            pass_logistic(decisions, targets, weights, pull, curvature)
-            return Passed(pull, curvature)
 
         def some(start: int, stop: int) -> None:
             part = slice(start, stop)
