@@ -75,10 +75,11 @@ def one(number):
 @given(table=rows())
 def test_value_is_that_of_the_books(kind, table):
     targets, c, decisions = table
+    loss, close = loss_of(kind, targets, c), {"rtol": 1e-14, "atol": 1e-15}
     expected = [plain_value(kind, *row) for row in table.T]
-    np.testing.assert_allclose(
-        loss_of(kind, targets, c).value(decisions), expected, rtol=1e-14, atol=1e-15
-    )
+    np.testing.assert_allclose(loss.value(decisions), expected, **close)
+    of_zero = [plain_value(kind, *row[:2], 0.0) for row in table.T]
+    np.testing.assert_allclose(loss.at_zero(), of_zero, **close)
 
 
 @for_each

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from pairity.losses import Squared, epsilon_insensitive, hinge
 from pairity.losses.loss import Logistic
@@ -13,6 +14,7 @@ from pairity.operators._feature_loops import (
     add_rows_precisely,
     row_squares,
 )
+from pairity.solvers.primal_design import Design
 from pairity.solvers.primal_losses import RowLosses
 
 
@@ -46,6 +48,40 @@ def test_one_pass_is_pull_and_curvature(kind, width):
         assert passed.off == pytest.approx(width * float(np.max(moves[free], initial=0.0)))
         price = width * float(np.sum(sizes * (1.0 - sizes / loss.weights)))
         assert passed.price == pytest.approx(price)
+
+
+@pytest.mark.parametrize("has_bias", [False, True])
+@pytest.mark.parametrize("n", [60, 12_000])  # in one range of rows, and in two
+def test_sparse_rows_in_one_pass_are_dense_rows_step_by_step(has_bias, n):
+    """Some rows name a column twice, some none; a weight is 0."""
+    rng = np.random.default_rng(n)
+    pointers = np.concatenate([[0], np.cumsum(rng.integers(0, 4, n))])
+    indices, data = rng.integers(0, 5, pointers[-1]), rng.normal(size=pointers[-1])
+    sparse = sp.csr_array((data, indices, pointers), shape=(n, 5))
+    weights = rng.uniform(0.1, 3.0, n)
+    weights[3] = 0.0
+    losses = RowLosses(Logistic(rng.choice([-1.0, 1.0], n), weights))
+    designs = Design(sparse, has_bias), Design(sparse.toarray(), has_bias)
+    parameters = rng.normal(size=5 + has_bias)
+    one, other = (losses.state(design, parameters, None, 1.0) for design in designs)
+    close = {"rtol": 1e-9, "atol": 1e-10}
+    np.testing.assert_allclose(one.decisions, other.decisions, **close)
+    np.testing.assert_allclose(one.passed.pull, other.passed.pull, **close)
+    np.testing.assert_allclose(one.passed.curvature, other.passed.curvature, **close)
+    np.testing.assert_allclose(one.gradient, other.gradient, **close)
+    lower = np.tril(designs[1].curvature(other.passed.curvature))
+    np.testing.assert_allclose(np.triu(one.inner).T, lower, **close)
+    errors = [losses.error(*both) for both in zip(designs, (one, other), strict=True)]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-9)
+    kept = one.inner.copy()
+    inverses = [
+        design.solver(state.passed.curvature, 1e-10, state.inner)(state.gradient)
+        for design, state in zip(designs, (one, other), strict=True)
+    ]
+    np.testing.assert_allclose(*inverses, rtol=1e-7, atol=1e-9)
+    whole = np.diag(designs[1].penalty) + lower + np.tril(lower, -1).T
+    np.testing.assert_allclose(inverses[1], np.linalg.solve(whole, other.gradient), rtol=1e-7)
+    np.testing.assert_array_equal(one.inner, kept)  # a step that is not taken solves with it again
 
 
 def test_logistic_rows_far_from_0_are_numbers():

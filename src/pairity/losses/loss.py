@@ -35,11 +35,10 @@ from scipy.special import expit, xlogy
 
 from pairity.pairs.arrays import Mask, Places, Vector
 
-#: Distance from a bound, over its size (from 0, over the largest variable), that is but rounding.
-_ROUNDING = 1e-13
+#: Distance from a bound, over its size (from 0, over the largest variable), that is but rounding; a
+#: decision of this size has a loss below rounding.
+_ROUNDING, _CERTAIN = 1e-13, 40.0
 _BISECTIONS, _SETTLED = 100, 1e-15
-#: A decision of this size has a loss below rounding.
-_CERTAIN = 40.0
 
 
 class Loss:
@@ -63,6 +62,10 @@ class Loss:
     def value(self, decisions: Vector) -> Vector:
         """Weighted loss of each decision."""
         raise NotImplementedError
+
+    def at_zero(self) -> Vector:
+        """Weighted losses of the function 0."""
+        return self.value(np.zeros(len(self)))
 
     def conjugate(self, theta: Vector) -> Vector:
         """Dual term ``h_i`` of each variable inside its bounds."""
@@ -108,14 +111,10 @@ class Loss:
         """Losses of the decisions ``sign * f``, for signs +1 and -1."""
         raise NotImplementedError
 
-    def mirrored(self, sign: float) -> Self:
-        """Losses of the mirror images, targets times ``sign``."""
-        return self.signed(np.full(len(self), sign))
-
     def with_mirrored(self, sign: float) -> Self:
-        """Losses of the rows followed by those of their mirror images."""
-        both = zip(self._parts(), self.mirrored(sign)._parts(), strict=True)
-        return type(self)(*map(np.concatenate, both))
+        """Losses of the rows followed by those of their mirror images, targets times ``sign``."""
+        mirrored = self.signed(np.full(len(self), sign))
+        return type(self)(*map(np.concatenate, zip(self._parts(), mirrored._parts(), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -195,9 +194,8 @@ class PiecewiseLinear(Loss):
     def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
         """Formula (26): largest ``rise - g`` and smallest ``fall - g``; an empty end is infinite."""
         rise, fall = self.targets(theta)
-        low = float(np.max(rise - values, initial=-np.inf))
-        high = float(np.min(fall - values, initial=np.inf))
-        return low, high
+        low, high = np.max(rise - values, initial=-np.inf), np.min(fall - values, initial=np.inf)
+        return float(low), float(high)
 
     def violation(self, theta: Vector, decisions: Vector) -> float:
         """Largest distance of a decision from where its variable would rest."""
@@ -272,6 +270,10 @@ class Logistic(_Weighted):
     def value(self, decisions: Vector) -> Vector:
         """Weighted loss of each decision."""
         return self.weights * np.logaddexp(0.0, -self.targets * decisions)
+
+    def at_zero(self) -> Vector:
+        """``c log(2)`` of each observation."""
+        return np.log(2.0) * self.weights
 
     def conjugate(self, theta: Vector) -> Vector:
         """Negative entropy of ``u``, weighted."""
@@ -379,20 +381,18 @@ class Squared(_Weighted):
 
     def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
         """The weighted mean residual, twice."""
-        best = float(np.average(self.targets - values, weights=self.weights))
-        return best, best
+        return (float(np.average(self.targets - values, weights=self.weights)),) * 2
 
     def violation(self, theta: Vector, decisions: Vector) -> float:
         """Residual of the linear system over the size of the targets, in the 2-norm."""
         residual = self.targets - theta / self.weights - decisions
-        size = float(np.linalg.norm(self.targets))
-        return float(np.linalg.norm(residual)) / (size if size > 0.0 else 1.0)
+        return float(np.linalg.norm(residual)) / (float(np.linalg.norm(self.targets)) or 1.0)
 
     @property
     def unit(self) -> float:  # type: ignore[override]
         """Root of the mean square of the targets."""
         size = float(np.sqrt(np.mean(self.targets**2))) if len(self) else 0.0
-        return size if size > 0.0 else 1.0
+        return size or 1.0
 
     def is_free(self, theta: Vector) -> Mask:
         """All of them: there are no bounds."""

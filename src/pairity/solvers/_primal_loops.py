@@ -8,6 +8,16 @@ import math
 from pairity.runtime.resources import njit
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _logistic(decision, target, weight):
+    """Pull and curvature of a logistic loss, one exponential for both."""
+    margin = target * decision
+    small = math.exp(-abs(margin))
+    sure = 1.0 / (1.0 + small)
+    wrong = small * sure if margin > 0.0 else sure
+    return weight * target * wrong, weight * small * sure * sure
+
+
 @njit(cache=True, nogil=True)
 def add_outer_products(pointers, indices, data, weights, start, stop, out):
     """Upper triangle of ``out += sum_i weights_i z_i z_i'`` over the rows from start to stop."""
@@ -26,6 +36,77 @@ def add_outer_products(pointers, indices, data, weights, start, stop, out):
                     out[other, column] += amount * data[two]
                 else:  # a column that a row names twice
                     out[column, column] += 2.0 * amount * data[two]
+
+
+@njit(cache=True, nogil=True)
+def pass_logistic_rows(rows, model, losses, start, stop, passed, gathered, inner):
+    """Decisions of sparse rows, pull and curvature of their logistic losses, and sums over them.
+
+    ``gathered += sum_i pull_i z_i`` and the upper triangle of ``inner += sum_i curvature_i z_i z_i'``,
+    which is left out where it has no room; with a bias both have a last entry, of a feature 1.
+    """
+    pointers, indices, data = rows
+    parameters, bias, has_bias = model
+    targets, weights = losses
+    decisions, pull, curvature = passed
+    last, wanted = len(parameters), len(inner) > 0
+    for row in range(start, stop):
+        decision = 0.0
+        for entry in range(pointers[row], pointers[row + 1]):
+            decision += data[entry] * parameters[indices[entry]]
+        decision += bias
+        decisions[row] = decision
+        force, bend = _logistic(decision, targets[row], weights[row])
+        pull[row], curvature[row] = force, bend
+        for one in range(pointers[row], pointers[row + 1]):
+            column = indices[one]
+            gathered[column] += force * data[one]
+            if wanted and bend != 0.0:
+                amount = bend * data[one]
+                inner[column, column] += amount * data[one]
+                for two in range(one + 1, pointers[row + 1]):
+                    other = indices[two]
+                    if other > column:
+                        inner[column, other] += amount * data[two]
+                    elif other < column:
+                        inner[other, column] += amount * data[two]
+                    else:  # a column that a row names twice
+                        inner[column, column] += 2.0 * amount * data[two]
+                if has_bias:
+                    inner[column, last] += amount
+        if has_bias:
+            gathered[last] += force
+            if wanted:
+                inner[last, last] += bend
+
+
+@njit(cache=True, nogil=True)
+def worst_logistic_rows(rows, direction, shift, losses, decisions, pull):
+    """What :func:`worst_logistic` finds of ``moved = Z direction + shift``."""
+    pointers, indices, data = rows
+    targets, weights = losses
+    worst = 0.0
+    for row in range(len(decisions)):
+        moved = 0.0
+        for entry in range(pointers[row], pointers[row + 1]):
+            moved += data[entry] * direction[indices[entry]]
+        if weights[row] > 0.0:
+            moved += shift
+            wrong = 1.0 / (1.0 + math.exp(targets[row] * (decisions[row] - moved)))
+            worst = max(worst, abs(wrong - abs(pull[row]) / weights[row]))
+    return worst
+
+
+@njit(cache=True, nogil=True)
+def scale_to_ones(matrix, penalty, added, scale, out):
+    """``out = scale (matrix + penalty) scale'`` with a diagonal of ``1 + added``: lower triangles."""
+    for i in range(len(penalty)):
+        amount = matrix[i, i] + penalty[i]
+        scale[i] = 1.0 / math.sqrt(amount) if amount > 0.0 else 1.0
+    for column in range(len(penalty)):
+        for row in range(column, len(penalty)):
+            out[row, column] = matrix[row, column] * (scale[row] * scale[column])
+        out[column, column] = 1.0 + added
 
 
 @njit(cache=True, nogil=True)
@@ -92,14 +173,9 @@ def slope_of_rounded(decisions, change, length, pieces, width, centre):
 
 @njit(cache=True, nogil=True)
 def pass_logistic(decisions, targets, weights, pull, curvature):
-    """Pull and curvature of logistic losses, one exponential for both."""
+    """Pull and curvature of logistic losses."""
     for i in range(len(decisions)):
-        margin = targets[i] * decisions[i]
-        small = math.exp(-abs(margin))
-        sure = 1.0 / (1.0 + small)
-        wrong = small * sure if margin > 0.0 else sure
-        pull[i] = weights[i] * targets[i] * wrong
-        curvature[i] = weights[i] * small * sure * sure
+        pull[i], curvature[i] = _logistic(decisions[i], targets[i], weights[i])
 
 
 @njit(cache=True, nogil=True)

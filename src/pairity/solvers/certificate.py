@@ -167,12 +167,12 @@ def _sums(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
 
     Those of ranges of rows, which do not depend on the number of threads, are added up in order.
     """
-    sums, zeros = np.zeros((-(-len(loss) // _ROWS_PER_RANGE), 3)), np.zeros_like(decisions)
+    sums = np.zeros((-(-len(loss) // _ROWS_PER_RANGE), 3))
 
     def some(start: int, stop: int) -> None:
         part = slice(start, stop)
         rows = loss if len(sums) == 1 else loss.take(part)
-        terms = rows.value(decisions[part]), rows.value(zeros[part]), rows.conjugate(theta[part])
+        terms = rows.value(decisions[part]), rows.at_zero(), rows.conjugate(theta[part])
         sums[start // _ROWS_PER_RANGE] = [term.sum() for term in terms]
 
     run_in_ranges(some, len(loss), _ROWS_PER_RANGE)

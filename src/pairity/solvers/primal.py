@@ -20,7 +20,7 @@ width times what they still move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.low_rank.minimise import step_length
 from pairity.solvers.primal_design import Design, Grouped, grouped
-from pairity.solvers.primal_losses import Passed, RowLosses
+from pairity.solvers.primal_losses import RowLosses, State
 from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
 
 #: Width of the rounding to start with and at least, in units of decisions that matter; the factor
@@ -69,16 +69,6 @@ def solve_primal(
     return Solution(run.theta(run.best), run.n_iter, reason == REACHED, reason)
 
 
-@dataclass(frozen=True, eq=False)
-class _State:
-    """Parameters, decisions, and what the rounded losses are there."""
-
-    parameters: Vector
-    decisions: Vector
-    passed: Passed
-    gradient: Vector
-
-
 class _Run:
     """State of the iteration."""
 
@@ -101,19 +91,15 @@ class _Run:
             smallest = max(_LAST_WIDTH * options.tol, _LEAST_WIDTH * loss.scale)
             self.last_width = min(self.width, smallest)
 
-    def theta(self, state: _State) -> Vector:
+    def theta(self, state: State) -> Vector:
         """Dual variables of all rows."""
         pull = state.passed.pull
         return pull if self.together is None else self.together.spread(pull)
 
-    def _at(self, parameters: Vector, decisions: Vector | None = None) -> _State:
-        """With decisions from the parameters, not from sums of steps: no drift."""
-        decisions = self.design.times(parameters) if decisions is None else decisions
-        passed = self.losses.at(decisions, self.width)
-        gradient = self.penalty * parameters - self.design.transposed(passed.pull)
-        return _State(parameters, decisions, passed, gradient)
+    def _at(self, parameters: Vector, decisions: Vector | None = None) -> State:
+        return self.losses.state(self.design, parameters, decisions, self.width)
 
-    def _started(self, start: Vector | None) -> _State:
+    def _started(self, start: Vector | None) -> State:
         """At 0, or at the parameters of dual variables, on a width that suits them."""
         design = self.design
         if start is None or not start.any():
@@ -183,17 +169,9 @@ class _Run:
         return (_LAST_WIDTH * 1.01 if self.is_rounded else _FINALLY) * self.options.tol
 
     def _error(self) -> float:
-        """How far dual variables are from the decisions that they define.
-
-        ``K theta = Z w - Z gradient``: for rounded losses the largest entry of the last product,
-        for smooth ones the violation that follows from it.
-        """
+        """How far dual variables are from the decisions that they define."""
         state = self.state
-        moved = self.design.times(self.penalty * state.gradient)
-        if self.is_rounded:
-            error = float(np.abs(moved).max(initial=0.0))
-        else:
-            error = self.losses.violation(state.passed.pull, state.decisions, moved)
+        error = self.losses.error(self.design, state)
         if self.design.has_bias:
             surplus = abs(float(state.gradient[-1]))
             if surplus > _BALANCED * float(np.abs(state.passed.pull).sum()):
@@ -217,7 +195,8 @@ class _Run:
         """One Newton step, on a finer width where this one is done."""
         state, is_last = self.state, self._is_last
         passed = state.passed
-        inverse = self.design.solver(passed.curvature, _EXACT if is_last else _RESIDUAL)
+        tol = _EXACT if is_last else _RESIDUAL
+        inverse = self.design.solver(passed.curvature, tol, state.inner)
         step = -inverse(state.gradient)
         left = -0.5 * float(np.dot(state.gradient, step))
         self.steps_here += 1

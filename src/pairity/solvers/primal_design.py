@@ -19,7 +19,12 @@ from pairity.operators._feature_loops import add_rows
 from pairity.pairs.arrays import batches, distinct_rows, sums_at
 from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.runtime.resources import run_in_ranges
-from pairity.solvers._primal_loops import add_outer_products, add_squares, times_rows
+from pairity.solvers._primal_loops import (
+    add_outer_products,
+    add_squares,
+    scale_to_ones,
+    times_rows,
+)
 
 #: Parameters up to which second derivatives are factored; beyond, conjugate gradients.
 MOST_FACTORED = 2000
@@ -58,45 +63,68 @@ class Design:
         return penalty
 
     @cached_property
-    def _is_sparse(self) -> bool:
+    def is_sparse(self) -> bool:
+        """Whether the rows are in CSR form."""
         return bool(sp.issparse(self.rows))
+
+    @cached_property
+    def entries(self) -> tuple[Any, Any, Any]:
+        """Where sparse rows begin, their columns and their values."""
+        return self.rows.indptr, self.rows.indices, self.rows.data
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether second derivatives are factored; else conjugate gradients."""
+        return self.n_parameters <= MOST_FACTORED
 
     def times(self, parameters: Vector) -> Vector:
         """Decisions, shape (n,)."""
         plain = parameters[:-1] if self.has_bias else parameters
-        if not self._is_sparse:
+        if not self.is_sparse:
             decisions: Vector = self.rows @ plain
         else:
-            matrix, decisions = self.rows, np.empty(self.rows.shape[0])
-            entries = matrix.indptr, matrix.indices, matrix.data, np.ascontiguousarray(plain)
+            decisions = np.empty(self.rows.shape[0])
+            given = *self.entries, np.ascontiguousarray(plain)
 
             def some(start: int, stop: int) -> None:
-                times_rows(*entries, start, stop, decisions)
+                times_rows(*given, start, stop, decisions)
 
             run_in_ranges(some, len(decisions), _ROWS_PER_RANGE)
         return decisions + parameters[-1] if self.has_bias else decisions
 
     def transposed(self, theta: Vector) -> Vector:
         """``sum_i theta_i z_i``, shape (r,)."""
-        if self._is_sparse:
+        if self.is_sparse:
             gathered = self._summed(add_rows, theta, self.rows.shape[1])
         else:
             gathered = np.asarray(theta @ self.rows)
         return np.append(gathered, theta.sum()) if self.has_bias else gathered
 
     def _summed(self, add: Callable[..., None], weights: Vector, *shape: int) -> Any:
+        """``add`` over sparse rows with their weights, into sums of a shape."""
+        entries = *self.entries, weights
+
+        def some(start: int, stop: int, total: Any) -> None:
+            add(*entries, start, stop, total)
+
+        return self.summed(some, shape)[0]
+
+    def summed(self, add: Callable[..., None], *shapes: tuple[int, ...]) -> list[Any]:
         """Sums of ranges that do not depend on the number of threads, added up in one order."""
-        matrix, n_rows, size = self.rows, self.rows.shape[0], math.prod(shape)
+        n_rows, size = self.rows.shape[0], sum(map(math.prod, shapes))
         n_ranges = max(1, min(_MOST_RANGES, _MOST_NUMBERS // max(1, size), n_rows // _LEAST_ROWS))
-        step = max(1, -(-n_rows // n_ranges))
-        parts = np.zeros((n_ranges, *shape))
+        if n_ranges == 1:
+            totals = [np.zeros(shape) for shape in shapes]
+            add(0, n_rows, *totals)
+            return totals
+        step = -(-n_rows // n_ranges)
+        parts = [np.zeros((n_ranges, *shape)) for shape in shapes]
 
         def some(start: int, stop: int) -> None:
-            entries = matrix.indptr, matrix.indices, matrix.data, weights
-            add(*entries, start, stop, parts[start // step])
+            add(start, stop, *(part[start // step] for part in parts))
 
         run_in_ranges(some, n_rows, step)
-        return parts[0] if n_ranges == 1 else parts.sum(axis=0)
+        return [part.sum(axis=0) for part in parts]
 
     def scales(self) -> Vector:
         """Root mean squares of the columns, 1 for those of zeros."""
@@ -106,9 +134,9 @@ class Design:
 
     def squares(self, weights: Vector) -> Vector:
         """``sum_i weights_i z_ij^2`` for all parameters j."""
-        if sp.issparse(self.rows):
+        if self.is_sparse:
             total = np.zeros(self.rows.shape[1])
-            add_squares(self.rows.indptr, self.rows.indices, self.rows.data, weights, total)
+            add_squares(*self.entries, weights, total)
         else:
             total = np.einsum("ij,ij,i->j", self.rows, self.rows, weights)
         return np.append(total, weights.sum()) if self.has_bias else total
@@ -116,7 +144,7 @@ class Design:
     def curvature(self, weights: Vector) -> NDArray[np.float64]:
         """``sum_i weights_i z_i z_i'``, of which the lower triangle counts."""
         width = self.rows.shape[1]
-        if self._is_sparse:
+        if self.is_sparse:
             inner = self._summed(add_outer_products, weights, width, width)
         else:
             inner = self._dense_curvature(weights)
@@ -139,11 +167,17 @@ class Design:
             inner += (some * weights[part if every else used[part], np.newaxis]).T @ some
         return inner
 
-    def solver(self, weights: Vector, tol: float) -> Callable[[Vector], Vector]:
-        """``(penalty + sum_i weights_i z_i z_i')^-1`` as a function, columns brought to one scale."""
-        if self.n_parameters <= MOST_FACTORED:
-            return _scaled_inverse(self.curvature(weights), self.penalty)
-        return lambda right: self._conjugate_gradients(right, weights, tol)
+    def solver(
+        self, weights: Vector, tol: float, inner: NDArray[np.float64] | None = None
+    ) -> Callable[[Vector], Vector]:
+        """``(penalty + sum_i weights_i z_i z_i')^-1`` as a function, columns brought to one scale.
+
+        Of a sum that is known, ``inner``, the upper triangle counts.
+        """
+        if not self.is_factored:
+            return lambda right: self._conjugate_gradients(right, weights, tol)
+        matrix = self.curvature(weights) if inner is None else inner.T
+        return _scaled_inverse(matrix, self.penalty)
 
     def _conjugate_gradients(self, right: Vector, weights: Vector, tol: float) -> Vector:
         """The same by conjugate gradients, divided by the diagonal."""
@@ -173,22 +207,17 @@ def _scaled_inverse(matrix: NDArray[np.float64], penalty: Vector) -> Callable[[V
     """``(matrix + penalty)^-1``, with a diagonal of ones before it is factored."""
     if not len(penalty):  # no features at all
         return lambda right: right
-    diagonal = np.einsum("ii->i", matrix)  # a view
-    diagonal += penalty
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-    matrix *= scale[:, np.newaxis]
-    matrix *= scale
-    diagonal[:] = 1.0
+    scale, scaled = np.empty(len(penalty)), np.empty(matrix.shape, order="F")
     added = 0.0
     while True:
+        scale_to_ones(matrix, penalty, added, scale, scaled)
         # LAPACK itself: for a dozen features the checks around it take longer than the work
-        factor, failed = dpotrf(matrix, lower=True, clean=False)
+        factor, failed = dpotrf(scaled, lower=True, clean=False, overwrite_a=True)
         if not failed:
             break
         if added >= _MOST_ADDED:
             raise LinAlgError("second derivatives are not positive definite")
         added = max(_LEAST_ADDED, 10.0 * added)
-        diagonal[:] = 1.0 + added
     return lambda right: scale * dpotrs(factor, scale * right, lower=True)[0]
 
 

@@ -11,10 +11,13 @@ from pairity.losses.loss import Logistic, PiecewiseLinear, Vector
 from pairity.runtime.resources import run_in_ranges
 from pairity.solvers._primal_loops import (
     pass_logistic,
+    pass_logistic_rows,
     pass_rounded,
     slope_of_rounded,
     worst_logistic,
+    worst_logistic_rows,
 )
+from pairity.solvers.primal_design import Design
 
 #: Rows that one range of work covers.
 _ROWS_PER_RANGE = 100_000
@@ -28,6 +31,17 @@ class Passed:
     curvature: Vector
     off: float = 0.0  # how far a curved row is off its margin at most, where losses are rounded
     price: float = 0.0  # what rounding adds to the duality gap: ``width |theta| (1 - |theta| / c)``
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Parameters, decisions, and what the rounded losses are there."""
+
+    parameters: Vector
+    decisions: Vector
+    passed: Passed
+    gradient: Vector
+    inner: Any = None  # second derivatives of the losses, where they are known: the upper triangle
 
 
 class RowLosses:
@@ -57,6 +71,48 @@ class RowLosses:
         run_in_ranges(some, len(decisions), _ROWS_PER_RANGE)
         return Passed(pull, curvature)
 
+    def state(
+        self, design: Design, parameters: Vector, decisions: Vector | None, width: float
+    ) -> State:
+        """All of it at some parameters, with decisions from them, not from sums of steps: no drift."""
+        if design.is_sparse and isinstance(self.loss, Logistic):
+            return self._logistic_state(design, parameters)
+        decisions = design.times(parameters) if decisions is None else decisions
+        passed = self.at(decisions, width)
+        gradient = design.penalty * parameters - design.transposed(passed.pull)
+        return State(parameters, decisions, passed, gradient)
+
+    def _logistic_state(self, design: Design, parameters: Vector) -> State:
+        """The same in one pass over sparse rows, second derivatives included where they are factored."""
+        n, side = len(self.loss), design.n_parameters if design.is_factored else 0
+        passed = np.empty(n), np.empty(n), np.empty(n)
+        given = design.entries, split(design, parameters), (self.loss.targets, self.loss.weights)
+
+        def some(start: int, stop: int, gathered: Vector, inner: Any) -> None:
+            pass_logistic_rows(*given, start, stop, passed, gathered, inner)
+
+        gathered, inner = design.summed(some, (design.n_parameters,), (side, side))
+        gradient = design.penalty * parameters - gathered
+        known = inner if side else None
+        return State(parameters, passed[0], Passed(*passed[1:]), gradient, known)
+
+    def error(self, design: Design, state: State) -> float:
+        """How far dual variables are from the decisions that they define.
+
+        ``K theta = Z w - Z gradient``: for rounded losses the largest entry of the last product,
+        for smooth ones the violation that follows from it.
+        """
+        direction, pull = design.penalty * state.gradient, state.passed.pull
+        if design.is_sparse and isinstance(self.loss, Logistic):
+            features, shift, _ = split(design, direction)
+            losses = self.loss.targets, self.loss.weights
+            given = features, shift, losses, state.decisions, pull
+            return float(worst_logistic_rows(design.entries, *given))
+        moved = design.times(direction)
+        if self.is_rounded:
+            return float(np.abs(moved).max(initial=0.0))
+        return self.violation(pull, state.decisions, moved)
+
     def violation(self, pull: Vector, decisions: Vector, moved: Vector) -> float:
         """How far dual variables of smooth losses are from resting at ``decisions - moved``."""
         if not isinstance(self.loss, Logistic):
@@ -71,3 +127,10 @@ class RowLosses:
             return float(slope_of_rounded(decisions, change, length, *rounding))
         pull = self.at(decisions + length * change, width).pull
         return float(np.einsum("i,i->", pull, change))
+
+
+def split(design: Design, parameters: Vector) -> tuple[Vector, float, bool]:
+    """Parameters of the features, the bias, and whether there is one."""
+    if design.has_bias:
+        return parameters[:-1], float(parameters[-1]), True
+    return parameters, 0.0, False
