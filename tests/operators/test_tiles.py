@@ -13,6 +13,7 @@ from pairity.kernels import (
     Polynomial,
     Product,
     Standardized,
+    Tensor,
 )
 from pairity.kernels.classes import project
 from pairity.model_selection.combination import equal_sums
@@ -235,6 +236,17 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
         assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 
 
+def goes_by_tiles(kernel, n_objects):
+    """Whether 3,000 pairs with group features of so many objects do."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, n_objects, 3000)
+    second = (first + rng.integers(1, n_objects, 3000)) % n_objects
+    objects, even = rng.normal(size=(n_objects, 2)), rng.normal(size=(3000, 1))
+    home = rng.choice([-1.0, 1.0], (3000, 1))
+    pairs = Pairs(objects, first, second, symmetric=even, antisymmetric=home)
+    return type(operator_within(kernel, pairs, Budget(4000.0))) is Tiles
+
+
 def test_which_operator_for_rare_objects(monkeypatch):
     monkeypatch.setattr("pairity.operators.blockwise._FEW", 10)
     pairs = once_only(40)
@@ -244,6 +256,9 @@ def test_which_operator_for_rare_objects(monkeypatch):
         type(operator_within(Gaussian(1.0), Pairs.complete(pairs.objects), plenty)) is PairOperator
     )
     assert type(operator_within(Gaussian(1.0), grouped_pairs(40), plenty)) is Tiles
+    assert goes_by_tiles(Gaussian(1.0), n_objects=400)  # 3,000 pairs: many objects, many products
+    assert not goes_by_tiles(Gaussian(1.0), n_objects=150)
+    assert not goes_by_tiles(Tensor(Gaussian(1.0), Linear(), Polynomial(2)), n_objects=400)
     assert isinstance(operator_within(Linear(), pairs, plenty), PairOperator)
     assert type(operator_within(Product(Linear()), pairs, Budget(0.01))) is Blockwise
 

@@ -33,8 +33,8 @@ _FEW, FEW_PAIRS = 100, 2500
 #: anew for every product otherwise.
 _MOST_RESIDENT, ANEW_SHARE = 12_000, 0.5
 #: Entries of tiles that take as long as products through two objects, where a kernel of group
-#: features takes many of them.
-_WORK_WITH_GROUPS = 1000
+#: features takes many of them; entries for each three objects up to which training goes by tiles then.
+_WORK_WITH_GROUPS, _ENTRIES_WITH_GROUPS = 1000, 0.4
 #: Pairs beyond which every product would take minutes.
 _MOST_PAIRS = 20_000
 
@@ -126,11 +126,12 @@ def _entries_are_fewer(operator: PairOperator) -> bool:
 
 
 def _goes_through_objects(operator: PairOperator, left: Pairs, right: Pairs | None) -> bool:
-    """Whether Gram matrices of objects are worth it: few pairs whose group features are compared
-    in other ways than by powers of inner products need none."""
+    """Whether Gram matrices of objects are worth it: pairs whose group features are compared in other
+    ways than by powers of inner products need none, where they are few, or have many objects."""
     if operator.features is not None:
         return True
-    grouped = len(left) <= FEW_PAIRS and (left.n_symmetric or left.n_antisymmetric)
+    few = len(left) <= max(FEW_PAIRS, (_ENTRIES_WITH_GROUPS * left.n_objects**3) ** 0.5)
+    grouped = few and (left.n_symmetric or left.n_antisymmetric)
     if (grouped and operator.has_many_group_features) or _objects_are_rare(left, right):
         return False
     return not operator.evaluates_group_kernels
