@@ -26,7 +26,7 @@ from pairity.datasets import load_digit_pairs, load_train_choice
 from pairity.datasets.real import image_distances
 from pairity.io import ModelMetadata, save
 from pairity.model_selection import ObjectShuffleSplit, PairClassifierCV, PairKFold
-from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
 from pairity.solvers.certificate import Certificate
 
@@ -101,7 +101,9 @@ def digit_task(seed: int = 0) -> Task:
     center, scale = train.symmetric.mean(axis=0), train.symmetric.std(axis=0)
     names = [f"{value} (image {row})" for row, value in enumerate(digit)]
     unknown = np.unique(digit[test.first])
-    shown = _some_of_each(digit, unknown, seed)
+    draw = np.random.default_rng(seed).choice  # a few images of each digit, in their order
+    chosen = [draw(np.flatnonzero(digit == d), _IMAGES_PER_DIGIT, replace=False) for d in unknown]
+    shown = np.sort(np.concatenate(chosen))
     return Task(
         name="same digit",
         question="do two images show the same digit?",
@@ -129,13 +131,6 @@ def digit_task(seed: int = 0) -> Task:
             "test_name": f"images of other digits ({unknown.min()} to {unknown.max()})",
         },
     )
-
-
-def _some_of_each(digit: NDArray[Any], wanted: NDArray[Any], seed: int) -> Places:
-    """A few images of each digit, in the order of the images."""
-    draw = np.random.default_rng(seed).choice
-    chosen = [draw(np.flatnonzero(digit == d), _IMAGES_PER_DIGIT, replace=False) for d in wanted]
-    return np.sort(np.concatenate(chosen))
 
 
 def _all_pairs(images: Any) -> Pairs:
