@@ -49,8 +49,7 @@ class Task:
     test_labels: NDArray[np.int64]
     #: Decisions of simple rules on the held-out pairs; 0 is a tie.
     baselines: dict[str, Vector] = field(default_factory=dict)
-    #: What ``fit`` and ``write_report`` are told besides.
-    groups: NDArray[Any] | None = None
+    #: What ``write_report`` is told besides, and ``fit`` of it the groups.
     report: dict[str, Any] = field(default_factory=dict)
 
 
@@ -79,7 +78,6 @@ def train_choice_task(seed: int = 0) -> Task:
             "the cheaper offer": price[held_out.second] - price[held_out.first],
             "logit on differences": _logit(pairs[train], data.y[train], pairs[test]),
         },
-        groups=data.groups[train],
         report={
             "title": "Which train do travellers take?",
             "feature_names": data.feature_names,
@@ -200,7 +198,7 @@ def evaluate(task: Task) -> Outcome:
     """Fit on the training pairs, measure on the held-out ones."""
     model = clone(task.estimator)
     start = time.perf_counter()
-    model.fit(task.train, task.train_labels, groups=task.groups)
+    model.fit(task.train, task.train_labels, groups=task.report.get("groups"))
     fitted = time.perf_counter()
     decisions = model.decision_function(task.test)
     predicted = time.perf_counter()
