@@ -26,7 +26,7 @@ from pairity.datasets import load_digit_pairs, load_train_choice
 from pairity.datasets.real import image_distances
 from pairity.io import ModelMetadata, save
 from pairity.model_selection import ObjectShuffleSplit, PairClassifierCV, PairKFold
-from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
 from pairity.solvers.certificate import Certificate
 
@@ -49,8 +49,7 @@ class Task:
     test_labels: NDArray[np.int64]
     #: Decisions of simple rules on the held-out pairs; 0 is a tie.
     baselines: dict[str, Vector] = field(default_factory=dict)
-    #: What ``fit`` and ``write_report`` are told besides.
-    groups: NDArray[Any] | None = None
+    #: What ``write_report`` is told besides, and ``fit`` of it the groups.
     report: dict[str, Any] = field(default_factory=dict)
 
 
@@ -79,7 +78,6 @@ def train_choice_task(seed: int = 0) -> Task:
             "the cheaper offer": price[held_out.second] - price[held_out.first],
             "logit on differences": _logit(pairs[train], data.y[train], pairs[test]),
         },
-        groups=data.groups[train],
         report={
             "title": "Which train do travellers take?",
             "feature_names": data.feature_names,
@@ -101,7 +99,9 @@ def digit_task(seed: int = 0) -> Task:
     center, scale = train.symmetric.mean(axis=0), train.symmetric.std(axis=0)
     names = [f"{value} (image {row})" for row, value in enumerate(digit)]
     unknown = np.unique(digit[test.first])
-    shown = _some_of_each(digit, unknown, seed)
+    draw = np.random.default_rng(seed).choice  # a few images of each digit, in their order
+    chosen = [draw(np.flatnonzero(digit == d), _IMAGES_PER_DIGIT, replace=False) for d in unknown]
+    shown = np.sort(np.concatenate(chosen))
     return Task(
         name="same digit",
         question="do two images show the same digit?",
@@ -129,13 +129,6 @@ def digit_task(seed: int = 0) -> Task:
             "test_name": f"images of other digits ({unknown.min()} to {unknown.max()})",
         },
     )
-
-
-def _some_of_each(digit: NDArray[Any], wanted: NDArray[Any], seed: int) -> Places:
-    """A few images of each digit, in the order of the images."""
-    draw = np.random.default_rng(seed).choice
-    chosen = [draw(np.flatnonzero(digit == d), _IMAGES_PER_DIGIT, replace=False) for d in wanted]
-    return np.sort(np.concatenate(chosen))
 
 
 def _all_pairs(images: Any) -> Pairs:
@@ -205,7 +198,7 @@ def evaluate(task: Task) -> Outcome:
     """Fit on the training pairs, measure on the held-out ones."""
     model = clone(task.estimator)
     start = time.perf_counter()
-    model.fit(task.train, task.train_labels, groups=task.groups)
+    model.fit(task.train, task.train_labels, groups=task.report.get("groups"))
     fitted = time.perf_counter()
     decisions = model.decision_function(task.test)
     predicted = time.perf_counter()

@@ -70,13 +70,8 @@ def make_tournament(
     strength = generator.normal(size=n_objects)
     angle = 2.0 * np.pi * generator.permutation(n_objects) / n_objects
     first, second = draw_pairs(n_objects, n_pairs, generator)
-    stronger = strength[first] - strength[second]
-    round_about = np.sin(angle[first] - angle[second])
-    margin = {
-        "transitive": stronger,
-        "cyclic": round_about,
-        "mixed": stronger + 2.0 * round_about,
-    }[kind]
+    stronger, ahead = strength[first] - strength[second], np.sin(angle[first] - angle[second])
+    margin = {"transitive": stronger, "cyclic": ahead, "mixed": stronger + 2.0 * ahead}[kind]
     wrong = generator.random(len(margin)) < flipped
     return PairDataset(
         name=f"{kind} tournament",
@@ -97,7 +92,10 @@ def draw_double_intervals(
     <= l <= d; its class is (i, k), so of d features there are (d - 3)(d - 2) / 2 classes.  Returns
     the patterns, the draw each came from, and (i, k) of every draw (two draws may agree).
     """
-    starts = np.array([_draw_starts(n_features, generator) for _ in range(n_draws)])
+    starts = np.zeros((n_draws, 2), dtype=np.int64)  # i and k, with 2 <= i and i + 2 <= k
+    for draw in range(n_draws):
+        while starts[draw, 0] + 2 > starts[draw, 1]:
+            starts[draw] = np.sort(generator.integers(2, n_features + 1, 2))
     drawn = generator.integers(0, n_draws, n_objects)
     objects = -np.ones((n_objects, n_features))
     for row, (i, k) in enumerate(starts[drawn]):
@@ -106,14 +104,6 @@ def draw_double_intervals(
         objects[row, i - 1 : j] = 1.0
         objects[row, k - 1 : last] = 1.0
     return objects, drawn, starts
-
-
-def _draw_starts(n_features: int, generator: np.random.Generator) -> tuple[int, int]:
-    """i and k with 2 <= i and i + 2 <= k <= n_features."""
-    while True:
-        i, k = np.sort(generator.integers(2, n_features + 1, 2))
-        if i + 2 <= k:
-            return int(i), int(k)
 
 
 def make_double_interval(
@@ -273,12 +263,12 @@ def make_scenario(number: int, n_objects: int | None = None, seed: int = 0) -> P
     """
     if number not in (1, 2, 3, 4):
         raise ValueError(f"got scenario {number!r}; expected 1, 2, 3 or 4.")
-    if number < 3 and n_objects is not None:
-        raise ValueError(
-            f"got n_objects={n_objects} for scenario {number}; expected none: it is 16 draws of two"
-            " objects each."
-        )
     if number < 3:
+        if n_objects is not None:
+            raise ValueError(
+                f"got n_objects={n_objects} for scenario {number}; expected none: it is 16 draws of"
+                " two objects each."
+            )
         data = draw_rows(number, seed)
     else:
         generator = np.random.default_rng([seed, number])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import product
@@ -274,6 +274,11 @@ def load_restaurants(nonmatches_per_match: int = 4, seed: int = 0) -> PairDatase
     nonmatches = _sample_nonmatches(records, trigrams, matches, nonmatches_per_match, seed)
     chosen = matches + nonmatches
     first, second = np.array(chosen).T
+    # unit vectors of trigram counts; hashing learns nothing, so nothing can leak
+    vectorizer = HashingVectorizer(
+        analyzer="char_wb", ngram_range=(3, 3), n_features=_HASHED_TRIGRAMS, alternate_sign=False
+    )
+    hashed = sp.csr_array(vectorizer.transform(record["name"] for record in records))
     similarities = [
         [_shared(trigrams[a][field], trigrams[b][field]) for field in _TEXT_FIELDS]
         + [float(_digits(records[a]) == _digits(records[b]))]
@@ -281,9 +286,7 @@ def load_restaurants(nonmatches_per_match: int = 4, seed: int = 0) -> PairDatase
     ]
     return PairDataset(
         name="restaurants",
-        pairs=Pairs(
-            _hashed_names(records), first, second, symmetric=similarities, ids=list(row_of)
-        ),
+        pairs=Pairs(hashed, first, second, symmetric=similarities, ids=list(row_of)),
         y=np.repeat([1, -1], [len(matches), len(nonmatches)]),
         groups=np.array([_area(records[a]) for a in first]),
         feature_names=tuple(f"name trigram {place}" for place in range(_HASHED_TRIGRAMS)),
@@ -309,14 +312,6 @@ def _trigrams(text: str) -> frozenset[str]:
 def _shared(left: frozenset[str], right: frozenset[str]) -> float:
     """Jaccard index: symmetric bit for bit."""
     return len(left & right) / len(left | right)
-
-
-def _hashed_names(records: Iterable[Record]) -> sp.csr_array:
-    """Unit vectors of trigram counts; hashing learns nothing, so nothing can leak."""
-    vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(3, 3), n_features=_HASHED_TRIGRAMS, alternate_sign=False
-    )
-    return sp.csr_array(vectorizer.transform(record["name"] for record in records))
 
 
 def _sample_nonmatches(

@@ -214,9 +214,7 @@ def _misfits(part: Any) -> Iterator[str]:
             yield from (name for name in values if name not in parameters | fitted)
             hints = hints | fitted
         if is_estimator or isinstance(part, BaseCrossValidator):
-            yield from (
-                n for n, value in values.items() if not fits(value, _PARAMETERS.get(n, Any))
-            )
+            yield from (n for n, one in values.items() if not fits(one, _PARAMETERS.get(n, Any)))
     yield from (name for name, value in values.items() if not fits(value, hints.get(name, Any)))
 
 

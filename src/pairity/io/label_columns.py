@@ -111,12 +111,8 @@ def labels_of_column(
             f"got the labels {_listed(counts)} in column {column.name!r}; expected to know which of"
             ' them says "alike", or "the first is ahead": pass --positive LABEL.'
         )
-    others = [text for text in counts if text not in (positive, draw)]
-    stands_for: dict[int, Any] = {
-        -1: others[0] if others else f"not {positive}",
-        0: draw,
-        1: positive,
-    }
+    others = [text for text in counts if text not in (positive, draw)] or [f"not {positive}"]
+    stands_for: dict[int, Any] = {-1: others[0], 0: draw, 1: positive}
     values = np.where(texts == positive, 1, np.where(texts == draw, 0, -1)).astype(np.int64)
     signs = [sign for sign, text in stands_for.items() if text is not None]
     names = LabelNames(signs, [originals.get(stands_for[sign], stands_for[sign]) for sign in signs])
@@ -140,13 +136,10 @@ def _with_unlabelled(
     read = labels_of_column(
         given, positive=positive, dropped=dropped, says_who_is_ahead=says_who_is_ahead
     )
-    names = read.names
+    names, signs = read.names, read.values
     if names is None:
         low, high = np.unique(read.values).tolist()
-        names = LabelNames([-1, 1], [low, high])
-        signs = np.where(read.values == high, 1, -1)
-    else:
-        signs = read.values
+        names, signs = LabelNames([-1, 1], [low, high]), np.where(read.values == high, 1, -1)
     rows = np.flatnonzero(known)[read.kept]
     kept = np.sort(np.concatenate([rows, np.flatnonzero(~known)]))
     values = np.zeros(len(known), dtype=np.int64)

@@ -173,7 +173,12 @@ class Decoder:
     def _made(self, place: int, entry: Any) -> NDArray[Any]:
         shape = tuple(entry["shape"])
         if place in self._parts:
-            return _numbers(self._parts[place], entry, shape)
+            part, dtype = self._parts[place], scalar_type(entry["type"])
+            if dtype.kind == "b" and np.frombuffer(part, dtype=np.uint8).max(initial=0) > 1:
+                raise ModelFileError("got truth values other than 0 and 1; expected those.")
+            # a copy of its own: writeable, aligned, and in the byte order of this machine
+            values = np.frombuffer(part, dtype=dtype).astype(dtype.newbyteorder("="), copy=True)
+            return values.reshape(shape[::-1]).T if entry["order"] == "F" else values.reshape(shape)
         items = entry["items"]
         if type(items) is not list or len(items) != _size(entry):
             raise ModelFileError("got a list that does not fill its array; expected it to.")
@@ -216,15 +221,6 @@ def scalar_type(name: Any) -> np.dtype[Any]:
     if type(name) is not str or name not in _TYPES:
         raise ModelFileError(f"got a number type that is none of {', '.join(_TYPES)}.")
     return _TYPES[name]
-
-
-def _numbers(part: memoryview, entry: Any, shape: tuple[int, ...]) -> NDArray[Any]:
-    dtype = scalar_type(entry["type"])
-    if dtype.kind == "b" and np.frombuffer(part, dtype=np.uint8).max(initial=0) > 1:
-        raise ModelFileError("got truth values other than 0 and 1; expected those.")
-    # a copy of its own: writeable, aligned, and in the byte order of this machine
-    values = np.frombuffer(part, dtype=dtype).astype(dtype.newbyteorder("="), copy=True)
-    return values.reshape(shape[::-1]).T if entry["order"] == "F" else values.reshape(shape)
 
 
 # Declarations -----------------------------------------------------------------------------------

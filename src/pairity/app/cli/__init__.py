@@ -33,7 +33,10 @@ def run() -> None:
             _run_command()
         finally:
             ignore_signals()
-            _tidy_up()
+            scratch = sys.modules.get("pairity.app.cli.outputs")
+            if scratch is not None:
+                for folder in scratch.leftovers():
+                    scratch.remove_folder(folder)
     except (KeyboardInterrupt, ImportError) as error:
         interrupt = interrupt_behind(error)
         if interrupt is None:
@@ -43,13 +46,6 @@ def run() -> None:
     except MemoryError:
         print("pairity: out of memory; use fewer pairs or objects", file=sys.stderr)
         raise SystemExit(2) from None
-
-
-def _tidy_up() -> None:
-    scratch = sys.modules.get("pairity.app.cli.outputs")
-    if scratch is not None:
-        for folder in scratch.leftovers():
-            scratch.remove_folder(folder)
 
 
 def _run_command() -> None:

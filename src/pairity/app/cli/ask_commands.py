@@ -16,17 +16,13 @@ from pairity.app.cli.errors import InputError, bad_input
 from pairity.app.cli.inspect_command import meaning_of, say
 from pairity.app.cli.options import STANDARD_OUTPUT, Settings
 from pairity.app.cli.outputs import new_paths
-from pairity.app.cli.prediction_scores import scores_of_labels, scores_of_values
-from pairity.app.cli.training_data import (
-    known_part,
-    read_objects,
-    recipe_of,
-    refuse_many_tables,
-)
+from pairity.app.cli.prediction_scores import Judged, scores_of_labels, scores_of_values
+from pairity.app.cli.training_data import known_part, read_objects, recipe_of, refuse_many_tables
 from pairity.distributed.predictions import result_columns
 from pairity.estimators.unwrap import machine_of
 from pairity.io import Objects, Recipe, read_model_file, read_table, write_table
 from pairity.io.tables import kind_of, table_text
+from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import text_of
 
 
@@ -42,6 +38,11 @@ class Asked:
     def meaning(self) -> dict[str, str]:
         """Which label says that the first object is ahead, for a summary."""
         return meaning_of(self.model, label_names(self.model, self.recipe))
+
+    def pairs_in(self, path: Path) -> Pairs:
+        """Pairs of a table."""
+        frame = read_table(path, self.recipe.columns.ends)
+        return self.recipe.pairs(frame, self.objects, path.name)
 
     def write(self, table: Any, path: Path) -> None:
         """Write a table to where it waits for its place, or to standard output."""
@@ -83,7 +84,6 @@ def run_predict(settings: Settings) -> None:
             **given.meaning(),
             "predictions": "standard output" if settings.to_stdout else str(settings.output),
             **left_out,
-            **_counts(results),
             **_scores(frame, recipe, results, model),
         }
         content |= _judged(settings, given, frame, results)
@@ -133,24 +133,20 @@ def _with_results(
     return pd.concat([kept, pd.DataFrame(columns)], axis=1), renamed
 
 
-def _counts(results: dict[str, Any]) -> dict[str, Any]:
-    """How often each label is predicted."""
-    if "label" not in results:
-        return {}
-    counts = Counter(text_of(label) for label in results["label"].drop_null().to_pylist())
-    return {"labels": dict(sorted(counts.items()))}
-
-
 def _scores(frame: Any, recipe: Recipe, results: dict[str, Any], model: Any) -> dict[str, Any]:
-    """How good the predictions are, where the table has labels."""
+    """How often each label is predicted, and how good that is where the table has labels."""
+    counts: dict[str, Any] = {}
+    if "label" in results:
+        texts = Counter(map(text_of, results["label"].drop_null().to_pylist()))
+        counts = {"labels": dict(sorted(texts.items()))}
     label = recipe.columns.label
     if label is None or label not in frame.columns:
-        return {}
+        return counts
     if "value" in results:
-        return scores_of_values(frame[label], np.asarray(results["value"]))
+        return counts | scores_of_values(frame[label], np.asarray(results["value"]))
     names = label_names(model, recipe) or model.classes_.tolist()
     symmetric = machine_of(model).symmetry == "symmetric"
-    return scores_of_labels(frame[label], results, names, symmetric=symmetric)
+    return counts | scores_of_labels(frame[label], results, names, symmetric=symmetric)
 
 
 def _judged(
@@ -161,8 +157,6 @@ def _judged(
         if settings.time is not None or settings.every is not None:
             raise InputError("got --time or --every without --scores; expected both.")
         return {}
-    from pairity.app.cli.dated_predictions import Judged  # few predictions are judged
-
     model, recipe = given.model, given.recipe
     names = label_names(model, recipe) or getattr(model, "classes_", np.zeros(0)).tolist()
     found = Judged.of(settings, frame, recipe, results, names)

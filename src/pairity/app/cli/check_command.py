@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 import pairity
 from pairity.app.cli.console import make_console, show_stages
@@ -64,7 +65,8 @@ def describe_labels(first: Any, second: Any, column: Any, problems: list[str]) -
     content["pairs with different labels in one order"] = int((within > 1).sum())
     sides = _two_sided(table)
     # comparisons of an observation with one of the same pair in the other order
-    same, total = (_n_across(_by_order(sides, key)) for key in ([*_PAIR, "label"], _PAIR))
+    counted = [_by_order(sides, key) for key in ([*_PAIR, "label"], _PAIR)]
+    same, total = (int(n.prod(axis=1).sum()) if n.shape[1] == 2 else 0 for n in counted)
     chance = float((sides["label"].value_counts(normalize=True) ** 2).sum())
     content["comparisons of both orders"] = {"same label": same, "other label": total - same}
     content["symmetry"] = symmetry_of(same, total, chance)
@@ -97,10 +99,6 @@ def _by_order(table: Any, key: list[str]) -> Any:
     """Numbers of observations of proper pairs, a column for each of the two orders."""
     proper = table[table["low"] != table["high"]]
     return proper.groupby([*key, "turned"]).size().unstack("turned", fill_value=0)
-
-
-def _n_across(counts: Any) -> int:
-    return int((counts[False] * counts[True]).sum()) if counts.shape[1] == 2 else 0
 
 
 def symmetry_of(same: int, total: int, chance: float) -> str:
@@ -162,7 +160,7 @@ def _looked_at(
 def _models_say(settings: Settings, frame: Any, column: Any) -> dict[str, Any]:
     """What models of each symmetry make of held-out pairs; nothing where they cannot be made."""
     values = pd.factorize(column.map(text_of), sort=True)[0]
-    if _is_numeric(column):
+    if is_numeric_dtype(column):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif values.max() > 1:
         return {}
@@ -175,17 +173,13 @@ def _models_say(settings: Settings, frame: Any, column: Any) -> dict[str, Any]:
         report = pairity.parity_report(recipe.pairs(frame, objects, name), values[kept])
     except ValueError as error:
         return {"models of each symmetry": f"not compared: {error}"}
-    return {"models of each symmetry": f"{report.verdict}: {_in_options(report.sentence)}"}
-
-
-def _in_options(sentence: str) -> str:
-    """Advice for Python in the words of the shell."""
-    sentence = re.sub(
+    sentence = re.sub(  # advice for Python in the words of the shell
         r"symmetry='none' with Mixed\(kernel(.*?)\)",
         r"--symmetry none --kernel 'mixed(gaussian\1)'",
-        sentence,
+        report.sentence,
     )
-    return re.sub(r"symmetry='(\w+)'", r"--symmetry \1", sentence)
+    sentence = re.sub(r"symmetry='(\w+)'", r"--symmetry \1", sentence)
+    return {"models of each symmetry": f"{report.verdict}: {sentence}"}
 
 
 def _ids(column: Any, name: str, table: str, problems: list[str]) -> Any:
@@ -215,7 +209,7 @@ def _describe_objects(settings: Settings, named: set[Any], problems: list[str]) 
         "objects without a pair": len(known - named),
         "unknown ids": len(unknown),
     }
-    numeric = [column for column in features if _is_numeric(table[column])]
+    numeric = [column for column in features if is_numeric_dtype(table[column])]
     texts = [column for column in features if column not in numeric]
     if texts:
         content["columns of text"] = texts
@@ -229,10 +223,6 @@ def _describe_objects(settings: Settings, named: set[Any], problems: list[str]) 
     if alike:
         content["objects with the features of another"] = alike
     return content
-
-
-def _is_numeric(column: Any) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column))
 
 
 def _count_missing(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pairity.app.cli.inspect_command import describe_model, meaning_of, say
 from pairity.app.cli.kernel_text import parse_kernel
 from pairity.app.cli.options import Settings
 from pairity.app.cli.outputs import new_paths
+from pairity.app.cli.prediction_scores import held_out_over_time
 from pairity.app.cli.training_data import (
     Training,
     names_of_objects,
@@ -68,64 +69,55 @@ def _splits(settings: Settings) -> dict[str, Any]:
     return {} if settings.time is None else {"cv": TimeSplit(_SPLITS_IN_TIME)}
 
 
-def _refuse_contradictions(settings: Settings) -> None:
+def _contradictions(settings: Settings) -> Iterator[str]:
+    """Options that do not go together, a sentence each."""
     learner, symmetry = settings.learner, settings.symmetry
-    has_penalty, has_alpha = settings.penalty is not None, settings.alpha is not None
-    regression, drawn = learner in ("svr", "ridge"), settings.draw is not None
-    refused = {
-        "got --encode with --impute; expected one of them: --encode fills what is missing too.": bool(
-            settings.encode and settings.impute
-        ),
-        "got --encode with --distributed; expected columns of numbers there.": bool(
-            settings.encode and settings.distributed
-        ),
-        "got --tune with --C or --alpha; expected one of them: --tune chooses it.": settings.tune
-        and (has_penalty or has_alpha),
-        "got --C for --learner ridge; expected --alpha.": has_penalty and learner == "ridge",
-        f"got --alpha for --learner {learner}; expected --C.": has_alpha and learner != "ridge",
-        f"got --probabilities for --learner {learner}; expected svc or logistic.": regression
-        and settings.probabilities,
-        f"got --positive or --draw for --learner {learner}, which predicts numbers; expected svc or"
-        " logistic.": regression and (drawn or settings.positive is not None),
-        f"got --draw with --symmetry {symmetry}; expected antisymmetric: a draw is between win and"
-        " loss.": drawn and symmetry != "antisymmetric",
-        "got --decay without --time; expected both: pairs fade with their age.": settings.decay
-        is not None
-        and settings.time is None,
-        "got --decay with --tune; expected one of them: searches weigh all pairs alike.": settings.tune
-        and settings.decay is not None,
-        f"got --manifold or --neighbors for --learner {learner}; expected laplacian.": (
-            settings.manifold is not None or settings.neighbors is not None
+    predicts_numbers = learner in ("svr", "ridge")
+    options = vars(settings).items()
+    given = {name for name, value in options if value is not None and value is not False}
+    if {"encode", "impute"} <= given:
+        yield "got --encode with --impute; expected one of them: --encode fills what is missing too."
+    if {"encode", "distributed"} <= given:
+        yield "got --encode with --distributed; expected columns of numbers there."
+    if "tune" in given and given & {"penalty", "alpha"}:
+        yield "got --tune with --C or --alpha; expected one of them: --tune chooses it."
+    if "penalty" in given and learner == "ridge":
+        yield "got --C for --learner ridge; expected --alpha."
+    if "alpha" in given and learner != "ridge":
+        yield f"got --alpha for --learner {learner}; expected --C."
+    if "probabilities" in given and predicts_numbers:
+        yield f"got --probabilities for --learner {learner}; expected svc or logistic."
+    if given & {"positive", "draw"} and predicts_numbers:
+        what = f"--positive or --draw for --learner {learner}, which predicts numbers"
+        yield f"got {what}; expected svc or logistic."
+    if "draw" in given and symmetry != "antisymmetric":
+        expected = "antisymmetric: a draw is between win and loss"
+        yield f"got --draw with --symmetry {symmetry}; expected {expected}."
+    if "decay" in given and "time" not in given:
+        yield "got --decay without --time; expected both: pairs fade with their age."
+    if {"decay", "tune"} <= given:
+        yield "got --decay with --tune; expected one of them: searches weigh all pairs alike."
+    if given & {"manifold", "neighbors"} and learner != "laplacian":
+        yield f"got --manifold or --neighbors for --learner {learner}; expected laplacian."
+    if given & {"report", "probabilities", "draw"} and learner in ("transductive", "laplacian"):
+        what = f"--report, --probabilities or --draw for --learner {learner}"
+        yield f"got {what}; expected svc or logistic."
+    if {"tune", "neighbour_means"} <= given:
+        yield "got --tune with --neighbour-means; expected --C (or --alpha) and --kernel."
+    if "tune" in given and learner not in _TUNED:
+        yield f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}."
+    if "ranking" not in given:
+        for name in ("level", "by", "effects", "judges"):
+            if name in given:
+                yield f"got --{name} without --ranking; expected both."
+    elif learner not in ("logistic", "ridge") or symmetry != "antisymmetric":
+        what = f"--ranking with --learner {learner}, --symmetry {symmetry}"
+        yield f"got {what}; expected logistic or ridge, antisymmetric."
+    elif settings.time or settings.symmetric_feature or settings.distributed:
+        yield (
+            "got --ranking with --time, --symmetric-feature or --distributed; expected pairity rank"
+            " after the fit, which says what is compared."
         )
-        and learner != "laplacian",
-        f"got --report, --probabilities or --draw for --learner {learner}; expected svc or"
-        " logistic.": learner in ("transductive", "laplacian")
-        and (settings.report is not None or settings.probabilities or drawn),
-        "got --tune with --neighbour-means; expected --C (or --alpha) and --kernel.": settings.tune
-        and settings.neighbour_means is not None,
-        f"got --tune for --learner {learner}; expected one of {', '.join(_TUNED)}.": settings.tune
-        and learner not in _TUNED,
-        **_refused_of_rankings(settings),
-    }
-    for message, is_wrong in refused.items():
-        if is_wrong:
-            raise InputError(message)
-
-
-def _refused_of_rankings(settings: Settings) -> dict[str, bool]:
-    """What a ranking beside the model cannot be made of, and whether it is asked for."""
-    asked_for, learner = settings.ranking is not None, settings.learner
-    given = [n for n in ("level", "by", "effects", "judges") if getattr(settings, n) is not None]
-    return {
-        f"got --{given[0] if given else ''} without --ranking; expected both.": bool(given)
-        and not asked_for,
-        f"got --ranking with --learner {learner}, --symmetry {settings.symmetry}; expected logistic or"
-        " ridge, antisymmetric.": asked_for
-        and (learner not in ("logistic", "ridge") or settings.symmetry != "antisymmetric"),
-        "got --ranking with --time, --symmetric-feature or --distributed; expected pairity rank after"
-        " the fit, which says what is compared.": asked_for
-        and bool(settings.time or settings.symmetric_feature or settings.distributed),
-    }
 
 
 def make_low_rank(settings: Settings, *, identity: bool) -> Any:
@@ -153,7 +145,8 @@ def _has_bare_gaussian(kernel: Kernel) -> bool:
 
 def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
     """One fit with this kernel if none is named; or a search that chooses, the automatic model."""
-    _refuse_contradictions(settings)
+    for contradiction in _contradictions(settings):
+        raise InputError(contradiction)
     if settings.tune and settings.kernel is None:
         regression = settings.learner == "ridge"
         automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
@@ -229,13 +222,10 @@ def _ranking(
     enter("ranking")
     places = dict(zip(settings.outputs(), staged, strict=True))
     given = Asked(model, training.recipe, training.objects, places)
-    names = ("level", "by", "effects", "judges")
-    own = {"output": settings.ranking, "training": settings.pairs, "intervals": True}
+    own = {name: getattr(settings, name) for name in ("level", "by", "effects", "judges")}
+    own |= {"output": settings.ranking, "training": settings.pairs, "intervals": True}
     own |= dict.fromkeys(("pairs", "method", "threshold"))
-    content = write_ranking(
-        given, Settings(**{name: getattr(settings, name) for name in names}, **own)
-    )
-    return content | {"ranking": str(settings.ranking)}
+    return write_ranking(given, Settings(**own)) | {"ranking": str(settings.ranking)}
 
 
 def _groups(settings: Settings, training: Training, model: Any) -> dict[str, Any]:
@@ -260,42 +250,32 @@ def say_trained(settings: Settings, model: Any, summary: dict[str, Any], start: 
     say(settings, f"trained on {' '.join(map(str, settings.sources[:3]))}", content)
 
 
-def _by_name(settings: Settings, labels: Any) -> dict[str, Any]:
-    """Labels, and what the last one means, by the names that the table has for them."""
-    if labels is None:
-        return {}
-    return {"labels": list(labels.names)} | meaning_of(settings, labels.names)
-
-
 def _summary(settings: Settings, training: Training, model: Any) -> dict[str, Any]:
     """What a model was trained on, kept with it."""
-    pairs, labels = training.pairs, training.labels
+    pairs, labels, recipe = training.pairs, training.labels, training.recipe
     score = "accuracy" if labels.counts else "R^2"
+    by_name: dict[str, Any] = {}  # labels, and what the last one means
+    if labels.names is not None:
+        names = labels.names.names
+        by_name = {"labels": list(names)} | meaning_of(settings, names)
+    encodings = [one for one in (recipe.encoding, recipe.symmetric_encoding) if one is not None]
     content = {
         "pairs": len(pairs),
         "objects": len(training.objects.texts),
         "objects in pairs": len(np.unique(np.concatenate([pairs.first, pairs.second]))),
         "tables": [path.name for path in settings.inputs()],
         "label counts": labels.counts or None,
-        **_by_name(settings, labels.names),
+        **by_name,
         "rows left out": labels.n_dropped or None,
         **training.left_out,
-        "ids": _about_ids(training.recipe),
-        "columns taken as": _taken_as(training.recipe) or None,
-        **(_over_time(model, training) if settings.tune else {}),
+        "ids": _about_ids(recipe),
+        "columns taken as": {k: kind for one in encodings for k, kind in one.kinds.items()} or None,
+        **(held_out_over_time(model, training) if settings.tune else {}),
         f"{score} on the training pairs": float(model.score(pairs, labels.values))
         if hasattr(model, "score") and settings.learner not in ("transductive", "laplacian")
         else None,
     }
     return {name: value for name, value in content.items() if value is not None}
-
-
-def _over_time(model: Any, training: Training) -> dict[str, Any]:
-    if training.pairs.time is None:
-        return {}
-    from pairity.app.cli.dated_predictions import held_out_over_time  # few pairs have times
-
-    return held_out_over_time(model, training)
 
 
 def _about_ids(recipe: Recipe) -> str | None:
@@ -305,12 +285,6 @@ def _about_ids(recipe: Recipe) -> str | None:
     if recipe.identity and (recipe.columns.symmetric or recipe.columns.antisymmetric):
         return "a feature each: only these objects can be asked about; --ids names makes them names"
     return None
-
-
-def _taken_as(recipe: Recipe) -> dict[str, str]:
-    """What columns of any type were taken for."""
-    encodings = recipe.encoding, recipe.symmetric_encoding
-    return {name: kind for one in encodings if one is not None for name, kind in one.kinds.items()}
 
 
 def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> ModelMetadata:

@@ -39,11 +39,8 @@ def describe_model(model: Any) -> dict[str, Any]:
     """Learner, kernel, support, certificate."""
     machine = machine_of(model)
     content: dict[str, Any] = {"estimator": describe_layers(model)}
-    content |= {
-        name: getattr(machine, name)
-        for name in ("symmetry", "C", "alpha")
-        if hasattr(machine, name)
-    }
+    given = [name for name in ("symmetry", "C", "alpha") if hasattr(machine, name)]
+    content |= {name: getattr(machine, name) for name in given}
     if getattr(machine, "_model", None) is not None:
         content["kernel"] = Formula(repr(machine._model.kernel))
     content |= _describe_search(model)
@@ -98,37 +95,28 @@ def _describe_search(model: Any) -> dict[str, Any]:
             name: {"weight": one.weight, "held-out loss": one.loss, "loss without it": one.without}
             for name, one in whole.members_.items()
         }
-        edges = {
-            f"note on {name}": at_the_edge(one.model)
+        notes = {
+            f"note on {name}": edge
             for name, one in whole.members_.items()
-            if hasattr(one.model, "cv_results_")
+            if hasattr(one.model, "cv_results_") and (edge := at_the_edge(one.model))
         }
-        note = {name: edge for name, edge in edges.items() if edge}
-        return {"members": members, "held-out loss": -float(whole.best_score_), **note}
+        return {"members": members, "held-out loss": -float(whole.best_score_), **notes}
     search = next((layer for layer in layers(model) if hasattr(layer, "cv_results_")), None)
     if search is None:
         return {}
-    combination = getattr(search, "combination_", None)
-    content: dict[str, Any] = (
-        {} if combination is None else {"shares of kernels": dict(combination.weights)}
-    )
-    scores = {
-        _score_text(name): _score_sign(name) * float(values[search.best_index_])
-        for name, values in search.cv_results_.items()
-        if name.startswith("mean_test_") and name != "mean_test_score"
-    }
-    edge = at_the_edge(search) if hasattr(search, "_strength") else ""
-    content |= {"note": edge} if edge else {}
+    content: dict[str, Any] = {}
+    if getattr(search, "combination_", None) is not None:
+        content["shares of kernels"] = dict(search.combination_.weights)
+    scores = {}
+    for column, values in search.cv_results_.items():
+        name = column.removeprefix("mean_test_")
+        if name not in (column, "score"):
+            is_loss = any(word in name for word in ("loss", "error", "brier"))  # kept negated
+            value = (-1.0 if is_loss else 1.0) * float(values[search.best_index_])
+            scores[name.removeprefix("neg_").replace("_", " ")] = value
+    if hasattr(search, "_strength") and (edge := at_the_edge(search)):
+        content["note"] = edge
     return content | {"held-out scores": scores or float(search.best_score_)}
-
-
-def _score_text(name: str) -> str:
-    return name.removeprefix("mean_test_").removeprefix("neg_").replace("_", " ")
-
-
-def _score_sign(name: str) -> float:
-    """-1 for losses, which searches keep negated."""
-    return -1.0 if any(word in name for word in ("loss", "error", "brier")) else 1.0
 
 
 def _plain(value: Any) -> Any:
@@ -208,11 +196,6 @@ def run_inspect(settings: Settings) -> None:
     say(settings, str(settings.model), content)
 
 
-def _named_meaning(model: Any, recipe: Recipe) -> dict[str, str]:
-    """The same by the names that the files have for the labels."""
-    return {} if recipe.labels is None else meaning_of(model, recipe.labels.names)
-
-
 def _saved(found: ModelFile) -> dict[str, Any]:
     """What is kept beside the model."""
     metadata, recipe = found.metadata, found.metadata.extra.get("recipe")
@@ -223,12 +206,11 @@ def _saved(found: ModelFile) -> dict[str, Any]:
     if isinstance(recipe, Recipe):
         names = {name: getattr(recipe.columns, name) for name in ("first", "second", "label", "id")}
         is_filled = recipe.symmetric_filling is not None
-        content |= {
-            "columns": {name: value for name, value in names.items() if value is not None},
-            "labels": None if recipe.labels is None else recipe.labels.names,
-            **_named_meaning(found.model, recipe),
-            "missing numbers": "filled with medians, and flagged" if is_filled else None,
-        }
+        content["columns"] = {name: value for name, value in names.items() if value is not None}
+        if recipe.labels is not None:  # by the names that the files have for them
+            content["labels"] = recipe.labels.names
+            content |= meaning_of(found.model, recipe.labels.names)
+        content["missing numbers"] = "filled with medians, and flagged" if is_filled else None
     content |= {
         "objects kept": None if metadata.ids is None else len(metadata.ids),
         "written by": found.written_by,

@@ -81,7 +81,9 @@ def uninterrupted() -> Iterator[None]:
 
 def _end(number: int, frame: Any) -> None:
     global _received, _raised
-    if _too_late or (number == _ALARM and _is_on_its_way()):
+    # still being raised, or in the hands of some ``finally``
+    is_on_its_way = _raised is not None and _raised() is not None
+    if _too_late or (number == _ALARM and is_on_its_way):
         return
     if number != _ALARM or _received is None:
         _received = number
@@ -106,11 +108,6 @@ def _show_others(unraisable: Any) -> None:
     """Say nothing of an interrupt in a place that cannot raise it: the alarm will."""
     if not isinstance(unraisable.exc_value, Ended):
         sys.__unraisablehook__(unraisable)
-
-
-def _is_on_its_way() -> bool:
-    """Whether the exception is still there: being raised, or in the hands of some ``finally``."""
-    return _raised is not None and _raised() is not None
 
 
 def _set_alarm(seconds: float) -> None:

@@ -37,8 +37,13 @@ def parse_kernel(text: str, arcs: Pairs | None = None) -> Any:
     if text in KERNEL_NAMES:
         return text
     try:
-        tree = ast.parse(text.strip(), mode="eval")
-        kernel = _with_arcs(_built(tree.body), arcs)
+        kernel = _built(ast.parse(text.strip(), mode="eval").body)
+        if isinstance(kernel, _Spread):
+            if arcs is None:
+                raise ValueError(
+                    "got a diffusion kernel where there are no pairs; expected another one."
+                )
+            kernel = Diffusion(kernel.kernel, arcs, **kernel.options)
     except (SyntaxError, TypeError, RecursionError, MemoryError):
         kernel = None
     if not isinstance(kernel, Kernel):
@@ -55,14 +60,6 @@ class _Spread:
 
     def __init__(self, kernel: Kernel, **options: Any) -> None:
         self.kernel, self.options = kernel, options
-
-
-def _with_arcs(value: Any, arcs: Pairs | None) -> Any:
-    if not isinstance(value, _Spread):
-        return value
-    if arcs is None:
-        raise ValueError("got a diffusion kernel where there are no pairs; expected another one.")
-    return Diffusion(value.kernel, arcs, **value.options)
 
 
 def _matrix(path: Any) -> Any:

@@ -25,9 +25,7 @@ def run_match(settings: Settings) -> None:
         bad_input(),
     ):
         tables = [read_table(path, None) for path in _given(settings)]  # a code keeps its zeros
-        labels, held_out = (
-            _labels(path, settings) for path in (settings.labels, settings.held_out)
-        )
+        labels, held_out = _labels(settings.labels, settings), _labels(settings.held_out, settings)
         enter("matching")
         found = match(
             *tables,
@@ -62,11 +60,9 @@ def _labels(path: Path | None, settings: Settings) -> Any:
     if path is None:
         return None
     table = read_table(path, None)
-    names = [str(name) for name in table.columns]
-    given = [settings.first, settings.second, settings.label]
-    chosen = [
-        name or (names[place] if place < len(names) else None) for place, name in enumerate(given)
-    ]
+    defaults = [*map(str, table.columns), None, None]
+    given = settings.first, settings.second, settings.label
+    chosen = [name or default for name, default in zip(given, defaults, strict=False)]
     if chosen[1] is None:
         raise InputError(
             f"got one column in {path}; expected two of ids, and one that says whether they match."
@@ -86,15 +82,19 @@ def _kinds(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def _summary(settings: Settings, found: Matches, scores: dict[str, Any]) -> dict[str, Any]:
-    records = found.records
+    records, known = found.records, found.labelled
     left, right = records.sides()
+    if known is None:
+        learnt = f"no labels: evidence weighed by EM in {found.features.mixture.n_steps} steps"
+    else:
+        learnt = f"{len(known)} labelled pairs, {int(known.matches.sum())} of them matches"
     content: dict[str, Any] = {
         "records": [len(left), len(right)] if records.linking else len(left),
         "columns": records.kinds,
         "not compared": records.left_out or None,
         "candidates": f"{len(found.candidates)} of {found.candidates.n_possible} pairs",
         "candidates among labelled matches": _text(found.candidate_recall),
-        "learnt from": _learnt_from(found),
+        "learnt from": learnt,
         "constraint": found.constraint,
         "threshold (log-odds)": found.threshold,
         "labelled pairs held out in turn": None
@@ -120,10 +120,3 @@ def _summary(settings: Settings, found: Matches, scores: dict[str, Any]) -> dict
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
-
-
-def _learnt_from(found: Matches) -> str:
-    if found.labelled is None:
-        return f"no labels: evidence weighed by EM in {found.features.mixture.n_steps} steps"
-    known = found.labelled
-    return f"{len(known)} labelled pairs, {int(known.matches.sum())} of them matches"

@@ -32,18 +32,14 @@ class Settings(SimpleNamespace):
 
     def inputs(self) -> list[Path]:
         """Files that are read."""
-        names = ["model", "pairs", "objects", "training", "asked"]
-        names += ["left", "right", "labels", "held_out"]
-        given = (getattr(self, name, None) for name in names)
+        names = "model pairs objects training asked left right labels held_out"
+        given = (getattr(self, name, None) for name in names.split())
         return [path for path in given if path is not None]
 
     def outputs(self) -> list[Path]:
         """Files that are written."""
-        names = (
-            *("report", "ranking", "effects", "judges"),
-            *("groups_output", "suggestions", "scores"),
-        )
-        more = (getattr(self, name, None) for name in names)
+        names = "report ranking effects judges groups_output suggestions scores"
+        more = (getattr(self, name, None) for name in names.split())
         return [path for path in (self.output, *more) if path not in (None, STANDARD_OUTPUT)]
 
     @property
@@ -66,7 +62,13 @@ def read_config(path: Path, command: click.Command) -> dict[str, Any]:
     commands = group.commands if isinstance(group, click.Group) else {command.name}
     shared = {key: value for key, value in content.items() if key not in commands}
     own = content.get(command.name or "", {})
-    known = _keys(command)
+    known = {  # parameters by the names that users see
+        name.removeprefix("--"): parameter
+        for parameter in command.params
+        for name in parameter.opts
+        if (name.startswith("--") or isinstance(parameter, click.Argument))
+        and name not in ("--config", "--help")
+    }
     values: dict[str, Any] = {}
     for key, value in (shared | (own if isinstance(own, dict) else {})).items():
         if key not in known:
@@ -76,17 +78,6 @@ def read_config(path: Path, command: click.Command) -> dict[str, Any]:
             )
         values[known[key].name or key] = _checked(known[key], key, value, path)
     return values
-
-
-def _keys(command: click.Command) -> dict[str, click.Parameter]:
-    """Parameters by the names that users see."""
-    return {
-        name.removeprefix("--"): parameter
-        for parameter in command.params
-        for name in parameter.opts
-        if (name.startswith("--") or isinstance(parameter, click.Argument))
-        and name not in ("--config", "--help")
-    }
 
 
 def _checked(parameter: click.Parameter, key: str, value: Any, path: Path) -> Any:
@@ -113,24 +104,21 @@ def _load(context: click.Context, parameter: click.Parameter, value: Path | None
 
 
 def option(names: str, about: str, **details: Any) -> Any:
-    """An option by its names, parted by spaces, and its help."""
-    return click.option(*names.split(), help=about, **details)
+    """An option by its names, parted by spaces, and its help, which shows a default."""
+    return click.option(*names.split(), help=about, show_default="default" in details, **details)
 
 
 flag = partial(option, is_flag=True)
 number = partial(option, type=float)
+count = partial(option, type=click.IntRange(1))
 file = partial(option, type=FILE, metavar="FILE")
 column = partial(option, metavar="COL")
+several = partial(option, multiple=True, metavar="COL")
 
 
 def choice(name: str, values: Sequence[str], about: str, **details: Any) -> Any:
     """An option with some values to choose from."""
     return option(name, about, type=click.Choice(values), **details)
-
-
-def several(name: str, about: str, metavar: str = "COL") -> Any:
-    """An option that may be given several times."""
-    return option(name, about, multiple=True, metavar=metavar)
 
 
 def together(*decorators: Any) -> Any:
@@ -161,14 +149,13 @@ objects_table = file(
     "--objects",
     "Table of objects, one row each; without it objects are known by their ids alone.",
 )
-id_column = partial(column, "--id", "Column of the objects table with the ids.", show_default=True)
+id_column = partial(column, "--id", "Column of the objects table with the ids.")
 ids_are = choice(
     "--ids",
     ["features", "names"],
     "What ids are without --objects: a feature each (only known objects can be asked about), or names"
     " only (the model goes by features of pairs, and any pair can be asked about).",
     default="features",
-    show_default=True,
 )
 distributed = option(
     "--distributed",
@@ -191,6 +178,9 @@ config = file(
     expose_value=False,
     callback=_load,
 )
+#: What all commands that write files take.
+writing = together(config, force, as_json)
+at = option("--at", "When objects are compared, for a model trained with --time.", metavar="TIME")
 #: A file that the command works on; files or folders that it works on, at least one.
 file_argument = partial(click.argument, type=FILE)
 files_argument = partial(click.argument, type=PLACE, nargs=-1, required=True)
@@ -198,8 +188,8 @@ files_argument = partial(click.argument, type=PLACE, nargs=-1, required=True)
 
 def output_directory(default: str) -> Any:
     """``--output DIR`` with a default."""
-    details = {"type": PLACE, "default": Path(default), "show_default": True, "metavar": "DIR"}
-    return option("--output", "Directory for the files.", **details)
+    about = "Directory for the files."
+    return option("--output", about, type=PLACE, default=Path(default), metavar="DIR")
 
 
 def output_file(what: str) -> Any:
@@ -256,11 +246,10 @@ certainty = together(
 #: What learners on graphs take.
 graphs = together(
     number("--manifold", "Weight of the smoothness over the graph (laplacian); 100."),
-    option("--neighbors", "Neighbours in the graph (laplacian); 6.", type=click.IntRange(1)),
-    option(
+    count("--neighbors", "Neighbours in the graph (laplacian); 6."),
+    count(
         "--neighbour-means",
         "Add means over the pairs around each pair, looking so far.",
-        type=click.IntRange(1),
         metavar="HOPS",
     ),
 )
@@ -273,6 +262,6 @@ judged = together(
     several(
         "--odds",
         "Column of decimal odds of a label, one for each: scored as a baseline.",
-        "LABEL=COL",
+        metavar="LABEL=COL",
     ),
 )

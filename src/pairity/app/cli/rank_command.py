@@ -1,18 +1,21 @@
-"""``pairity rank``: objects ranked by a model, or grouped."""
+"""``pairity rank``: objects ranked by a model, or grouped; ``pairity suggest``: what to ask next."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from pairity.app.cli.ask_commands import Asked, asked, label_names
+from pairity.active import suggest
+from pairity.app.cli.ask_commands import Asked, asked, label_names, refuse_taken
 from pairity.app.cli.errors import InputError
 from pairity.app.cli.inspect_command import say
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection import Ranking, effects, group_objects, judges, rank_objects
-from pairity.io import Objects, Recipe, read_table
+from pairity.io import read_table
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import column_of, text_of
 
@@ -29,7 +32,7 @@ def run_rank(settings: Settings) -> None:
 
 def write_ranking(given: Asked, settings: Settings) -> dict[str, Any]:
     """Rank or group, write the tables, and return what to say of them."""
-    compared = all_pairs(given.recipe, given.objects, settings)
+    compared = _all_pairs(given, settings)
     symmetry = machine_of(given.model).symmetry
     work = {"antisymmetric": _ranked, "symmetric": _grouped}.get(symmetry)
     if work is None:
@@ -47,38 +50,33 @@ def write_ranking(given: Asked, settings: Settings) -> dict[str, Any]:
     return content
 
 
-def all_pairs(recipe: Recipe, objects: Objects, settings: Settings) -> Pairs:
+def _all_pairs(given: Asked, settings: Settings) -> Pairs:
     """The pairs given, or all pairs of the objects, on neutral ground."""
+    recipe, objects = given.recipe, given.objects
     timed = recipe.columns.time is not None
-    at = getattr(settings, "at", None)
-    if timed != (at is not None) and settings.pairs is None:
+    at: Any = getattr(settings, "at", None)
+    if settings.pairs is not None:
+        return given.pairs_in(settings.pairs)
+    if timed != (at is not None):
         raise InputError(
             "got a model trained with --time; expected --at TIME, when objects are compared."
             if timed
             else "got --at for a model trained without --time; expected one trained with it."
         )
-    if settings.pairs is not None:
-        frame = read_table(settings.pairs, recipe.columns.ends)
-        return recipe.pairs(frame, objects, settings.pairs.name)
     names = recipe.feature_names(objects)
     if names["symmetric"]:
         raise InputError(
             f"got a model with the feature {names['symmetric'][0]!r} of pairs, which all pairs of"
             " objects do not have; expected --pairs FILE with the pairs to compare."
         )
-    table = recipe.object_table(objects)
-    n = len(objects.texts)
+    table, n = recipe.object_table(objects), len(objects.texts)
     flat = np.zeros((n * (n - 1) // 2, len(names["antisymmetric"])))
     pairs = Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
-    return pairs if at is None else pairs.at(_moment(at))
-
-
-def _moment(text: str) -> Any:
-    """A number, or a date as it is written."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    if at is None:
+        return pairs
+    with suppress(ValueError):  # a date as it is written
+        at = float(at)
+    return pairs.at(at)
 
 
 def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:
@@ -197,3 +195,49 @@ def _method(settings: Settings, allowed: tuple[str, ...], symmetry: str) -> str:
             f" {', '.join(allowed)}."
         )
     return method
+
+
+# ``pairity suggest`` ----------------------------------------------------------------------------
+
+
+def run_suggest(settings: Settings) -> None:
+    """Read, choose, write, say."""
+    if settings.top is not None and settings.strategy != "top":
+        raise InputError(f"got --top with --strategy {settings.strategy}; expected --strategy top.")
+    with asked(settings) as given:
+        pool = _all_pairs(given, settings)
+        found = suggest(
+            given.model,
+            pool,
+            settings.number,
+            settings.strategy,
+            top=settings.top or 10,
+            costs=_costs(settings, given),
+            asked=None if settings.asked is None else given.pairs_in(settings.asked),
+        )
+        table = found.to_frame()
+        results = [name for name in table.columns if name not in ("first", "second")]
+        refuse_taken(results, given.recipe)
+        ids, (first, second) = given.objects.ids, given.recipe.columns.ends
+        ends = {first: ids[found.pairs.first], second: ids[found.pairs.second]}
+        columns = ends | {name: table[name] for name in results}
+        given.write(pd.DataFrame(columns), settings.output)
+    shown = [" - ".join(map(str, pair)) for pair in zip(*ends.values(), strict=True)]
+    content: dict[str, Any] = {
+        **given.meaning(),
+        "candidates": len(pool),
+        "suggested": len(found),
+        "strategy": settings.strategy,
+        "first of them": shown[:3],
+        "table": "standard output" if settings.to_stdout else str(settings.output),
+    }
+    say(settings, f"what to ask after {settings.model}", content)
+
+
+def _costs(settings: Settings, given: Asked) -> Any:
+    if settings.cost is None:
+        return None
+    if settings.pairs is None:
+        raise InputError("got --cost without POOL; expected the table that has the column.")
+    frame = read_table(settings.pairs, given.recipe.columns.ends)
+    return column_of(frame, settings.cost, settings.pairs.name).to_numpy(dtype=np.float64)

@@ -60,21 +60,16 @@ def read_training(settings: Settings) -> Training:
         recipe = Recipe.learn(frame, objects, columns, name, impute=settings.impute is not None)
     recipe = replace(recipe, labels=labels.names)
     pairs = recipe.pairs(frame, objects, name)
-    groups, dates = groups_in(settings, frame), has_dates(frame, settings.time)
+    groups = None
+    if settings.groups is not None:
+        groups = np.array([text_of(value) for value in ids_in(frame, settings.groups, name)])
+    dates = has_dates(frame, settings.time)
     return Training(pairs, labels, objects, recipe, groups, left_out, dates)
 
 
 def has_dates(frame: Any, column: str | None) -> bool:
     """Whether a column of times holds dates, which become days."""
     return column is not None and not is_numeric_dtype(frame[column])
-
-
-def groups_in(settings: Settings, frame: Any) -> NDArray[Any] | None:
-    """Texts of the column of ``--groups``; None where none is named."""
-    if settings.groups is None:
-        return None
-    values = ids_in(frame, settings.groups, settings.pairs.name)
-    return np.array([text_of(value) for value in values])
 
 
 def known_part(
@@ -215,9 +210,16 @@ def recipe_of(found: ModelFile, settings: Settings) -> Recipe:
 
 
 def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Objects:
-    """Objects of a new table, or those that the model was trained with."""
+    """Objects of a new table, those that the model was trained with, or those that pairs name."""
     if recipe.names_only:
-        return _names_asked_about(recipe, settings)
+        if settings.objects is not None or settings.pairs is None:
+            raise InputError(
+                f"got {'a table of objects' if settings.objects else 'no table of pairs'} for a model"
+                " that goes by features of pairs alone; expected a table of pairs with those features:"
+                " pass it (--pairs)."
+            )
+        frame = read_table(settings.pairs, recipe.columns.ends)
+        return Objects.named_in(frame, recipe.columns, settings.pairs.name, names_only=True)
     if settings.objects is not None:
         if recipe.identity:
             raise InputError(
@@ -234,15 +236,3 @@ def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Object
             "got a model saved without its objects; expected a table of them: pass one."
         )
     return Objects.stored(ids, found.metadata.objects)
-
-
-def _names_asked_about(recipe: Recipe, settings: Settings) -> Objects:
-    """The objects that a table of pairs names, for a model that goes by features of pairs alone."""
-    if settings.objects is not None or settings.pairs is None:
-        raise InputError(
-            f"got {'a table of objects' if settings.objects else 'no table of pairs'} for a model that"
-            " goes by features of pairs alone; expected a table of pairs with those features: pass it"
-            " (--pairs)."
-        )
-    frame = read_table(settings.pairs, recipe.columns.ends)
-    return Objects.named_in(frame, recipe.columns, settings.pairs.name, names_only=True)

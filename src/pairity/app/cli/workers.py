@@ -57,7 +57,11 @@ def workers_of(address: str) -> Iterator[Any]:
             "got --distributed without Dask; expected it: pip install 'pairity[distributed]'."
         ) from None
     lost = distributed.KilledWorker, distributed.comm.CommClosedError, CancelledError
-    with _quiet_loggers(), _client(address) as client:
+    with ExitStack() as stack:
+        # no lines of Dask on standard error: what goes wrong comes back as an exception
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.ERROR)
+        client = _client(address, stack)
         _refuse_strangers(client, address)
         try:
             yield client
@@ -68,47 +72,25 @@ def workers_of(address: str) -> Iterator[Any]:
             ) from None
 
 
-@contextmanager
-def _client(address: str) -> Iterator[Any]:
+def _client(address: str, stack: ExitStack) -> Any:
+    """A client that ``stack`` closes."""
     import distributed
 
-    with ExitStack() as stack:
-        if address == LOCAL:
-            with _interrupts_ignored():  # workers inherit it: Ctrl-C is for this process alone
-                client = stack.enter_context(client_for(None, quiet=True))
-        else:
-            try:
-                client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
-            except (OSError, ValueError, MemoryError) as error:  # MemoryError: of another protocol
-                raise InputError(
-                    f"got no scheduler at {address} ({gist(error)}); expected one: start it with dask"
-                    " scheduler, or leave the address out."
-                ) from None
-            stack.enter_context(client)
-        yield client
-
-
-@contextmanager
-def _quiet_loggers() -> Iterator[None]:
-    """No lines of Dask on standard error: what goes wrong comes back as an exception."""
-    before = logging.root.manager.disable
-    logging.disable(logging.ERROR)
+    if address == LOCAL:
+        with ExitStack() as meanwhile:
+            if threading.current_thread() is threading.main_thread():
+                # ignored, as workers inherit it: Ctrl-C is for this process alone
+                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+                meanwhile.callback(signal.signal, signal.SIGINT, before)
+            return stack.enter_context(client_for(None, quiet=True))
     try:
-        yield
-    finally:
-        logging.disable(before)
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, MemoryError) as error:  # MemoryError: of another protocol
+        raise InputError(
+            f"got no scheduler at {address} ({gist(error)}); expected one: start it with dask"
+            " scheduler, or leave the address out."
+        ) from None
+    return stack.enter_context(client)
 
 
 def _refuse_strangers(client: Any, address: str) -> None:

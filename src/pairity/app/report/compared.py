@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from pairity.app.report.report_data import (
 )
 from pairity.app.report.subject import Subject, names_of
 from pairity.inspection import Ranking, group_objects, rank_objects
+from pairity.inspection.trajectories import all_pairs
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.joining import at_the_latest_time
@@ -51,7 +53,6 @@ def choose_objects(subject: Subject, objects: Any, most: int) -> Compared:
     note = f"Those in most pairs, {len(chosen)} of {ends.n_objects:,}." if is_part else ""
     # the first row of the table that is each object
     rows = ends.table_rows[np.unique(ends.table_objects, return_index=True)[1][chosen]]
-    ids = None if pairs.ids is None else pairs.ids[rows]
     if pairs.n_symmetric:
         note += " Observed pairs alone are compared: the model needs features of pairs."
         index = np.full(ends.n_objects, -1, dtype=np.intp)
@@ -60,11 +61,12 @@ def choose_objects(subject: Subject, objects: Any, most: int) -> Compared:
         kept = np.flatnonzero((first >= 0) & (second >= 0) & (first != second))
         kept = kept[np.sort(np.unique(ends.unordered()[kept], return_index=True)[1])]
         group = pairs.symmetric[kept], pairs.antisymmetric[kept]
+        ids = None if pairs.ids is None else pairs.ids[rows]
         among = Pairs(pairs.objects[rows], first[kept], second[kept], *group, ids=ids)
     else:
         if pairs.n_antisymmetric:
             note += " On neutral ground: antisymmetric features of pairs are 0."
-        among = _all_pairs(pairs.objects[rows], pairs.n_antisymmetric, ids)
+        among = all_pairs(pairs, rows)
     names = tuple(subject.names[row] for row in rows)
     return Compared(at_the_latest_time(among, pairs), names, times[chosen], note.strip())
 
@@ -76,18 +78,13 @@ def _times(ends: Ends) -> Places:
     return times + np.bincount(ends.second[proper], minlength=ends.n_objects)
 
 
-def _all_pairs(objects: Any, n_antisymmetric: int, ids: Any = None) -> Pairs:
-    """All pairs of a table, on neutral ground."""
-    n = int(np.shape(objects)[0])
-    neutral = np.zeros((n * (n - 1) // 2, n_antisymmetric))
-    return Pairs.complete(objects, antisymmetric=neutral, ids=ids)
-
-
 def _given(subject: Subject, objects: Any, most: int) -> Compared:
     if isinstance(objects, Pairs):
         pairs = objects[objects.first != objects.second].without_unused_objects()
     else:
-        pairs = _all_pairs(objects, subject.pairs.n_antisymmetric)
+        n = int(np.shape(objects)[0])
+        neutral = np.zeros((n * (n - 1) // 2, subject.pairs.n_antisymmetric))
+        pairs = Pairs.complete(objects, antisymmetric=neutral)
     if pairs.time is None:
         pairs = at_the_latest_time(pairs, subject.pairs)
     if pairs.n_objects > most:
@@ -119,23 +116,18 @@ def rank(
 
     Scores are those of ``pairity rank``: of the model that predicts, its calibration included.
     """
-    model, note, ranking = subject.model, compared.note, None
+    ranked = partial(rank_objects, subject.model, compared.pairs, n_cycles=_CYCLES, level=_LEVEL)
+    note, ranking = compared.note, None
     if hasattr(subject.machine, "observed_"):
         with suppress(ValueError):  # steps before the machine, or a curve after it: by refits
-            ranking = rank_objects(
-                model, compared.pairs, n_cycles=_CYCLES, intervals="analytic", level=_LEVEL
-            )
+            ranking = ranked(intervals="analytic")
     if ranking is None and 2 * limits.refits <= len(subject.pairs) <= limits.pairs:
         try:
-            ranking = rank_objects(
-                model,
-                compared.pairs,
-                n_cycles=_CYCLES,
+            ranking = ranked(
                 intervals="leave_out",
                 training=subject.trained_on,
                 refit=subject.learner,
                 n_resamples=limits.refits,
-                level=_LEVEL,
                 random_state=seed,
             )
         except ValueError:
@@ -143,23 +135,26 @@ def rank(
     elif ranking is None:
         note += " Without intervals: the model would have to be fitted again too often."
     if ranking is None:
-        ranking = rank_objects(model, compared.pairs, n_cycles=_CYCLES)
-    facts = _facts(ranking, compared, limits, note.strip())
-    return replace(facts, ahead=subject.ahead), ranking.order
+        ranking = ranked()
+    facts = _facts(ranking, compared, limits.refits, note.strip(), subject.ahead)
+    return facts, ranking.order
 
 
-def _facts(ranking: Ranking, compared: Compared, limits: Limits, note: str) -> RankingFacts:
-    names, parts = np.array(compared.names, dtype=object), ranking.parts
+def _facts(
+    ranking: Ranking, compared: Compared, n_refits: int, note: str, ahead: str
+) -> RankingFacts:
+    names, parts, sure = np.array(compared.names, dtype=object), ranking.parts, ranking.certainty
+    blank = np.full(len(names), None)
     columns = (
         names,
         ranking.ranks,
         ranking.scores,
-        np.full(len(names), None) if ranking.lower is None else ranking.lower,
-        np.full(len(names), None) if ranking.upper is None else ranking.upper,
+        blank if ranking.lower is None else ranking.lower,
+        blank if ranking.upper is None else ranking.upper,
         ranking.win_shares,
         compared.n_observed,
         ranking.components,
-        *_certain(ranking),
+        *((blank,) * 3 if sure is None else (sure.best_rank, sure.worst_rank, sure.tied)),
     )
     lines = zip(*(column[ranking.order].tolist() for column in columns), strict=True)
     return RankingFacts(
@@ -173,21 +168,10 @@ def _facts(ranking: Ranking, compared: Compared, limits: Limits, note: str) -> R
         n_cyclic=ranking.cycles.n_cyclic,
         n_parts=parts.n_components,
         level=ranking.level,
-        n_refits=limits.refits if _is_refitted(ranking) else 0,
+        n_refits=0 if sure is None or sure.source == "analytic" else n_refits,
         note=note,
+        ahead=ahead,
     )
-
-
-def _certain(ranking: Ranking) -> tuple[Any, ...]:
-    """Ranks that are possible, and letters of ties."""
-    sure = ranking.certainty
-    if sure is None:
-        return tuple(np.full(len(ranking), None) for _ in range(3))
-    return sure.best_rank, sure.worst_rank, sure.tied
-
-
-def _is_refitted(ranking: Ranking) -> bool:
-    return ranking.certainty is not None and ranking.certainty.source != "analytic"
 
 
 def group(subject: Subject, compared: Compared) -> tuple[GroupFacts, Places]:

@@ -13,11 +13,7 @@ from pairity.app.report.report_data import FeatureDrop, InfluentialPair, Limits,
 from pairity.app.report.subject import Subject
 from pairity.app.report.unseen import HeldOut
 from pairity.estimators.transformers import PairNames
-from pairity.inspection import (
-    Columns,
-    contributions,
-    permutation_importance,
-)
+from pairity.inspection import Columns, contributions, permutation_importance
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import ends_of
@@ -57,7 +53,7 @@ def feature_drops(
     most = max(1, limits.explained // len(fitted))
     tested = [_some(rows, most, seed) for _, rows in fitted]
     sizes = [len(rows) for rows in tested]
-    labels = subject.y
+    labels, score = subject.y, score_name(subject)
     if subject.kind == "draws":  # the learner inside knows decided games, as signs
         labels = subject.targets
         tested = [rows[labels[rows] != 0.0] for rows in tested]
@@ -67,7 +63,7 @@ def feature_drops(
             subject.pairs[rows],
             labels[rows],
             features=chosen,
-            scoring=None if score_name(subject) != "AUC" else _auc,
+            scoring=_auc if score == "AUC" else None,
             n_repeats=limits.shuffles,
             random_state=seed,
         )
@@ -87,9 +83,9 @@ def feature_drops(
         for (name, columns), values, deviation in zip(chosen.items(), drop, spread, strict=True)
     ]
     decided = " about pairs without a draw" if subject.kind == "draws" else ""
+    shown = f"{100.0 * baseline:.1f} %" if score == "accuracy" else f"{baseline:.3f}"
     return tuple(sorted(facts, key=lambda fact: -fact.mean)), (
-        f"Drop of the {score_name(subject)}{decided} ({_as_shown(baseline, score_name(subject))} on"
-        f" {sum(sizes):,} of the held-out pairs)"
+        f"Drop of the {score}{decided} ({shown} on {sum(sizes):,} of the held-out pairs)"
         " when a feature is shuffled: one of objects among objects, one of pairs among pairs."
         f" Mean of {limits.shuffles} shuffles. {note}"
     ).strip()
@@ -108,11 +104,6 @@ def score_name(subject: Subject) -> str:
     return "AUC" if subject.kind == "labels" and not subject.is_odd else "accuracy"
 
 
-def _as_shown(value: float, name: str) -> str:
-    """A score as the figures above show it."""
-    return f"{100.0 * value:.1f} %" if name == "accuracy" else f"{value:.3f}"
-
-
 def _auc(model: Any, pairs: Pairs, y: Any) -> float:
     positive = np.asarray(y) == model.classes_[1]
     if positive.all() or not positive.any():
@@ -127,11 +118,9 @@ _WHICH = "which object it is"
 def _columns(subject: Subject, names: PairNames, most: int) -> tuple[dict[str, Columns], str]:
     """Features to shuffle: one by one, or all those of objects together if they are many."""
     chosen: dict[str, Columns] = {}
-    pairs, note = subject.pairs, ""
-    n = pairs.n_object_features
-    kinds = list(_KINDS)
-    if n > most or (n > 1 and _is_identity(pairs)):
-        identity = _is_identity(pairs)
+    pairs, note, kinds = subject.pairs, "", list(_KINDS)
+    n, identity = pairs.n_object_features, _is_identity(pairs)
+    if n > most or (n > 1 and identity):
         what = _WHICH if identity else f"all {n:,} object features"
         chosen[what] = Columns(objects=tuple(range(n)), ids=identity)
         note = "The features of objects are shuffled together."

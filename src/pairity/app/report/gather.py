@@ -27,12 +27,12 @@ from pairity.app.report.explanations import (
     surprising,
 )
 from pairity.app.report.observations import describe, warn
-from pairity.app.report.over_time import over_time
 from pairity.app.report.pictures import (
     certificate_of,
     check_swap,
     distribution,
     members_of,
+    over_time,
     reliability,
     search_facts,
 )
@@ -151,7 +151,10 @@ def gather(
     with_curve = has_held and (subject.kind == "numbers" or chances is not None)
     what = validated, shown.key, held, chances
     later, later_chances = parts[0][1:]
-    leaders = None if ranking is None else _ids_of(compared, ranking)
+    leaders = None  # ids of the ranked objects in their order
+    if ranking is not None and compared.pairs.ids is not None:
+        by_name = dict(zip(compared.names, compared.pairs.ids.tolist(), strict=True))
+        leaders = [by_name[one.name] for one in ranking.objects]
     default_title = "Who is ahead of whom" if subject.is_odd else "What belongs together"
     if subject.parity is None or subject.kind == "numbers":
         default_title = "A model of pairs"
@@ -178,14 +181,6 @@ def gather(
         members=members_of(model),
         time=over_time(validated, later, later_chances, leaders, dates=dates),
     )
-
-
-def _ids_of(compared: Compared, ranking: RankingFacts) -> Any:
-    """Ids of the ranked objects in their order; None where objects have none."""
-    if compared.pairs.ids is None:
-        return None
-    by_name = dict(zip(compared.names, compared.pairs.ids.tolist(), strict=True))
-    return [by_name[one.name] for one in ranking.objects]
 
 
 def _given(

@@ -1,7 +1,8 @@
-"""Numbers behind the pictures: reliability, scores by label, the curves of a search; and the laws."""
+"""Numbers behind the pictures: reliability, scores by label and over time, a search; and the laws."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,21 @@ from pairity.app.report.report_data import (
     CertificateFacts,
     Distribution,
     MemberFacts,
+    Period,
     Reliability,
     ReliabilityBin,
     SearchCurve,
     SearchFacts,
     SwapCheck,
+    TimeFacts,
+    Trajectory,
 )
 from pairity.app.report.subject import STEPS, Subject
 from pairity.app.report.unseen import SETTINGS, HeldOut
 from pairity.app.report.wording import cut
 from pairity.estimators.unwrap import layers
-from pairity.model_selection import brier_score, reliability_curve
+from pairity.inspection import trajectories
+from pairity.model_selection import DatedForecasts, brier_score, reliability_curve
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.searches import at_the_edge
 from pairity.pairs.arrays import Vector
@@ -224,4 +229,59 @@ def check_swap(subject: Subject, seed: int) -> SwapCheck | None:
         n_self=n_self,
         n_probabilities=n_probabilities,
         largest_miss=float(miss.max(initial=0.0)),
+    )
+
+
+# Pairs with times -------------------------------------------------------------------------------
+
+#: Objects that are drawn, those they are compared with, and moments of a line.
+_DRAWN, _COMPARED, _MOMENTS = 4, 12, 30
+_LEVEL = 0.9
+
+
+def over_time(
+    subject: Subject, held: HeldOut, chances: Vector | None, leaders: Any, *, dates: bool
+) -> TimeFacts | None:
+    """What there is to say of pairs with times; ``leaders`` are ids, the best first."""
+    if subject.pairs.time is None:
+        return None
+    facts = TimeFacts(dates, _periods(subject, held, chances), (), None)
+    if leaders is None or not _drifts(subject, leaders):
+        return facts
+    clock = subject.pairs.clock[:, 0]
+    moments = np.linspace(clock.min(), clock.max(), _MOMENTS)
+    found = trajectories(subject.machine, leaders[:_COMPARED], moments, level=_LEVEL)
+    is_certain = found.std is not None
+    ends: Any = (found.lower, found.upper) if is_certain else (found.values, found.values)
+    lines = [
+        Trajectory(str(name), *(tuple(np.asarray(row).tolist()) for row in rows))
+        for name, *rows in zip(found.ids, found.values, *ends, strict=True)
+    ]
+    return replace(
+        facts,
+        moments=tuple(moments.tolist()),
+        level=_LEVEL if is_certain else None,
+        lines=tuple(lines[:_DRAWN]),
+    )
+
+
+def _drifts(subject: Subject, leaders: list[Any]) -> bool:
+    """Whether strengths change with time, of objects that the learner knows by the same names."""
+    kernel, pairs = subject.machine._model.kernel, getattr(subject.machine, "support_pairs_", None)
+    if pairs is None or pairs.ids is None or pairs.n_symmetric or not subject.is_odd:
+        return False
+    known = set(pairs.ids.tolist())
+    return any(part.of_time for part in kernel.walk()) and all(name in known for name in leaders)
+
+
+def _periods(subject: Subject, held: HeldOut, chances: Vector | None) -> tuple[Period, ...]:
+    """Scores of the blocks of later pairs, each foretold from all pairs before it."""
+    if chances is None or not held.in_time:
+        return ()
+    clock, classes = subject.pairs.clock[held.rows, 0], np.arange(len(subject.classes))
+    happened = subject.columns(subject.targets[held.rows])
+    forecasts = DatedForecasts(clock, chances, happened, classes, held.folds)
+    return tuple(
+        Period(row["from"], int(row["pairs"]), {name: row[name] for name in forecasts.scores()})
+        for row in forecasts.to_frame().to_dict("records")
     )

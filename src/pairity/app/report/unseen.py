@@ -10,7 +10,7 @@ to earlier decisions alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -56,9 +56,9 @@ class HeldOut:
     Without rows, ``reason`` says why there are none.
     """
 
-    rows: Places
-    decisions: Vector
-    folds: Places
+    rows: Places = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    decisions: Vector = field(default_factory=lambda: np.zeros(0))
+    folds: Places = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     n_train: int = 0  # mean over folds
     n_folds: int = 0
     n_unconverged: int = 0
@@ -71,12 +71,6 @@ class HeldOut:
         """1/k for a row that is held out k times."""
         times = np.bincount(self.rows) if len(self.rows) else np.zeros(0)
         return np.asarray(1.0 / times[self.rows])
-
-    @classmethod
-    def nothing(cls, reason: str) -> HeldOut:
-        """No decisions, and why."""
-        none = np.zeros(0, dtype=np.intp)
-        return cls(none, np.zeros(0), none, reason=reason)
 
 
 def refitted(pairs: Pairs) -> tuple[str, ...]:
@@ -125,7 +119,7 @@ def hold_out(
             if not (told_apart and _is_lopsided(subject.targets > 0, held)):
                 return _decide(subject, splits, in_time=in_time)
     if not useful:
-        return HeldOut.nothing(reason)
+        return HeldOut(reason=reason)
     return _decide(subject, useful[0], in_time=in_time)
 
 
@@ -143,7 +137,7 @@ def _decide(subject: Subject, splits: list[Split], *, in_time: bool = False) -> 
     refitted = [(*subject.refit(train), fold) for fold, (train, _) in enumerate(splits)]
     refitted = [(model, done, fold) for model, done, fold in refitted if model is not None]
     if not refitted:
-        return HeldOut.nothing("the training pairs of every fold are of one label only")
+        return HeldOut(reason="the training pairs of every fold are of one label only")
     fitted = tuple((model, splits[fold][1]) for model, _, fold in refitted)
     rows = [test for _, test in fitted]
     return HeldOut(

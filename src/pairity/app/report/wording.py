@@ -134,14 +134,14 @@ def in_short(data: ReportData) -> Iterator[str]:
     if data.features and data.features[0].mean > 0.0:
         names = [f"“{cut(drop.name, 48)}”" for drop in data.features[:3] if drop.mean > 0.0]
         yield f"It goes by {_listed(names)} first of all."
-    yield from _about_members(data)
-    yield from _about_laws(data)
-
-
-def _about_members(data: ReportData) -> Iterator[str]:
     if len(data.members) > 1:
         shares = [f"{one.name} ({one.weight:.2f})" for one in data.members]
         yield f"It is a weighted sum of {_listed(shares)}; figures of new objects are of kernels alone."
+    if (swap := data.swap) is not None:
+        tried = f"holds bit for bit on all {swap.n_pairs:,} pairs tried"
+        yield f"The swap law {swap.law} {tried if swap.holds else 'IS BROKEN'}."
+    if data.certificate is not None and not data.certificate.holds:
+        yield "The fit did not reach its tolerance: see the certificate below."
 
 
 def _about_settings(data: ReportData) -> Iterator[str]:
@@ -160,7 +160,14 @@ def _about_settings(data: ReportData) -> Iterator[str]:
         rules = list(dict.fromkeys(map(guess_name, measured)))
         simple = "A guess" if rules == ["a guess"] else f"A simple rule ({_listed(rules)})"
         yield f"It gets right: {_listed(parts)}. {simple} gets {' to '.join(ends)}."
-        yield from _about_loss(measured)
+        losses = [
+            f"{figure('log-loss', setting.figures['log-loss'])} ({setting.name};"
+            f" {guess_name(setting)} {plain(setting.guess['log-loss'])})"
+            for setting in measured
+            if "log-loss" in setting.figures
+        ]
+        if losses:  # the figure that decides, where there are probabilities
+            yield f"The log-loss of its probabilities, less being better, is {_listed(losses)}."
     else:
         yield f"It explains, as a share of the variance: {_listed(parts)}."
     said = [
@@ -171,18 +178,6 @@ def _about_settings(data: ReportData) -> Iterator[str]:
     if len(said) == 1 and len(measured) > 1:
         said = [f"{_JUDGED[judge(measured[0])].rstrip(',')} in every setting"]
     yield f"That is {'; '.join(said)}."
-
-
-def _about_loss(measured: list[Setting]) -> Iterator[str]:
-    """The figure that decides, where there are probabilities."""
-    parts = [
-        f"{figure('log-loss', setting.figures['log-loss'])} ({setting.name};"
-        f" {guess_name(setting)} {plain(setting.guess['log-loss'])})"
-        for setting in measured
-        if "log-loss" in setting.figures
-    ]
-    if parts:
-        yield f"The log-loss of its probabilities, less being better, is {_listed(parts)}."
 
 
 def _reached(setting: Setting, name: str) -> str:
@@ -210,11 +205,13 @@ def _about_calibration(data: ReportData) -> Iterator[str]:
 
 def _about_objects(data: ReportData) -> Iterator[str]:
     if data.ranking is not None and data.ranking.objects:
-        best = _listed([_quoted(one.name) for one in data.ranking.objects[:3]])
+        best = [cut(one.name, 48) for one in data.ranking.objects[:3]]
+        best = [f"“{name}”" if "," in name else name for name in best]  # commas would confuse
         cyclic = data.ranking.shares.triangles + data.ranking.shares.longer
         yield (
-            f"Ahead of all are {best}. A ranking explains {percent(max(0.0, 1.0 - cyclic))} of the"
-            f" predicted margins; {percent(cyclic)} goes round in circles."
+            f"Ahead of all are {_listed(best)}. A ranking explains"
+            f" {percent(max(0.0, 1.0 - cyclic))} of the predicted margins; {percent(cyclic)} goes"
+            " round in circles."
         )
     if data.groups is not None:
         count = len(data.groups.groups)
@@ -224,21 +221,7 @@ def _about_objects(data: ReportData) -> Iterator[str]:
         )
 
 
-def _about_laws(data: ReportData) -> Iterator[str]:
-    if (swap := data.swap) is not None:
-        tried = f"holds bit for bit on all {swap.n_pairs:,} pairs tried"
-        yield f"The swap law {swap.law} {tried if swap.holds else 'IS BROKEN'}."
-    if data.certificate is not None and not data.certificate.holds:
-        yield "The fit did not reach its tolerance: see the certificate below."
-
-
 def _listed(names: list[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _quoted(name: str) -> str:
-    """A name short enough for a sentence, in quotes where its commas would confuse."""
-    shown = cut(name, 48)
-    return f"“{shown}”" if "," in shown else shown

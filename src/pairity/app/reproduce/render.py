@@ -94,26 +94,21 @@ def _summary(table: SupportTable) -> Table:
         " (19) on the rows.",
     )
     for result in table.results:
-        view.add_row(*_summary_row(table.number, result))
+        runs = [(run.mirrored_difference, run is result.shown) for run in result.runs]
+        differences = [f"{difference:.1e}{'*' if shown else ' '}" for difference, shown in runs]
+        printed = paper_coefficients(table.number, result.part)
+        support = np.count_nonzero(result.shown.coefficients), np.count_nonzero(printed)
+        view.add_row(
+            f"({result.part}) {result.title}".replace(" off-diagonal", ""),
+            *(differences + [""] * (3 - len(differences))),
+            f"{mirrored_difference(printed):.4f}",
+            f"{support[0]} ({support[1]})",
+            "yes" if result.unique else "no",
+            f"{result.runs[0].found_bias:.1e}",
+            "0.0" if result.shown.bias == 0.0 else f"{result.shown.bias:.4f}",
+            f"{result.shown.swap_error:.1e}",
+        )
     return view
-
-
-def _summary_row(number: int, result: KernelResult) -> list[str]:
-    differences = [
-        f"{run.mirrored_difference:.1e}{'*' if run is result.shown else ' '}" for run in result.runs
-    ]
-    printed = paper_coefficients(number, result.part)
-    support = np.count_nonzero(result.shown.coefficients), np.count_nonzero(printed)
-    return [
-        f"({result.part}) {result.title}".replace(" off-diagonal", ""),
-        *(differences + [""] * (3 - len(differences))),
-        f"{mirrored_difference(printed):.4f}",
-        f"{support[0]} ({support[1]})",
-        "yes" if result.unique else "no",
-        f"{result.runs[0].found_bias:.1e}",
-        "0.0" if result.shown.bias == 0.0 else f"{result.shown.bias:.4f}",
-        f"{result.shown.swap_error:.1e}",
-    ]
 
 
 def _support_notes(table: SupportTable) -> str:
