@@ -6,6 +6,7 @@ where it names two by indicators: O(n + m r) in the place of O(n r), and in any 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,11 @@ def _reduce(block: Block, word: Word, tables: Tables, vector: Any) -> NDArray[An
         parts = _parts(block, tables)
         products = [tables.products(block.symbols, word, part).T @ vector[part] for part in parts]
         return np.asarray(np.sum(products, axis=0))
-    symbol: Any = block.symbols[0]
-    table, ends = tables.objects[symbol], tables.ends(word[0])
+    objects, ends = _Objects.of(block, tables), tables.ends(word[0])
     if len(block.symbols) == 1:
-        return _gathered(table, _sums(ends, vector, table.shape[0]))
+        return objects.gathered(ends, vector)
     group = tables.products(block.symbols[1:], word[1:])
-    sums = [_sums(ends, vector * column, table.shape[0]) for column in group.T]
-    return np.concatenate([_gathered(table, each) for each in sums])
+    return np.concatenate([objects.gathered(ends, vector * column) for column in group.T])
 
 
 def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
@@ -70,33 +69,52 @@ def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDA
         return np.concatenate(
             [np.asarray(tables.products(block.symbols, word, part) @ sums) for part in parts]
         )
-    symbol: Any = block.symbols[0]
-    table, ends = tables.objects[symbol], tables.ends(word[0])
+    objects, ends = _Objects.of(block, tables), tables.ends(word[0])
     if len(block.symbols) == 1:
-        return _at_ends(table, ends, sums)
+        return objects.at(ends, sums)
     group = tables.products(block.symbols[1:], word[1:])
-    values = [_at_ends(table, ends, each) for each in np.split(sums, group.shape[1])]
+    values = [objects.at(ends, each) for each in np.split(sums, group.shape[1])]
     return np.asarray(sum(column * value for column, value in zip(group.T, values, strict=True)))
 
 
-def _at_ends(table: Any, ends: Places, sums: NDArray[Any]) -> NDArray[Any]:
-    """``table sums`` at some objects; in extended precision, which BLAS lacks, of these alone."""
-    alone = sums.dtype == np.longdouble and len(ends) < table.shape[0]
-    if alone and not sp.issparse(table):
-        return np.asarray(table[ends] @ sums)
-    return np.asarray(table @ sums)[ends]
+@dataclass(frozen=True, eq=False)
+class _Objects:
+    """Features of the objects of a block; of names indicators, a single 1 in each row."""
 
+    table: Any
+    are_names: bool
 
-def _gathered(table: Any, amounts: NDArray[Any]) -> NDArray[Any]:
-    """``table' amounts``, in the precision of the amounts or of the table."""
-    if not sp.issparse(table):
-        return np.asarray(table.T @ amounts)
-    if amounts.dtype != np.float64:
-        rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
-        return _sums(table.indices, table.data * amounts[rows], table.shape[1])
-    total = np.zeros(table.shape[1])
-    add_rows(table.indptr, table.indices, table.data, amounts, 0, table.shape[0], total)
-    return total
+    @classmethod
+    def of(cls, block: Block, tables: Tables) -> _Objects:
+        symbol: Any = block.symbols[0]
+        return cls(tables.objects[symbol], symbol.tells_apart)
+
+    def at(self, ends: Places, sums: NDArray[Any]) -> NDArray[Any]:
+        """``table sums`` at some objects; in extended precision, which BLAS lacks, of these alone."""
+        if self.are_names:
+            return np.asarray(sums[self.table.indices[ends]])
+        alone = sums.dtype == np.longdouble and len(ends) < self.table.shape[0]
+        if alone and not sp.issparse(self.table):
+            return np.asarray(self.table[ends] @ sums)
+        return np.asarray(self.table @ sums)[ends]
+
+    def gathered(self, ends: Places, amounts: NDArray[Any]) -> NDArray[Any]:
+        """``sum_i amounts_i table[ends_i]``, in the precision of the amounts or of the table."""
+        if self.are_names:
+            return _sums(self.table.indices[ends], amounts, self.table.shape[1])
+        return self.summed(_sums(ends, amounts, self.table.shape[0]))
+
+    def summed(self, amounts: NDArray[Any]) -> NDArray[Any]:
+        """``table' amounts``, in the precision of the amounts or of the table."""
+        table = self.table
+        if not sp.issparse(table):
+            return np.asarray(table.T @ amounts)
+        if amounts.dtype != np.float64:
+            rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))
+            return _sums(table.indices, table.data * amounts[rows], table.shape[1])
+        total = np.zeros(table.shape[1])
+        add_rows(table.indptr, table.indices, table.data, amounts, 0, table.shape[0], total)
+        return total
 
 
 def reduce_words_precisely(
@@ -118,13 +136,13 @@ def reduce_words_precisely(
             alone = np.zeros(len(vector), dtype=np.intp)
             words.append(np.concatenate([_precise_sums(alone, one, vector, 1) for one in columns]))
             continue
-        symbol: Any = block.symbols[0]
-        table, ends = tables.objects[symbol], tables.ends(word[0])
+        objects, ends = _Objects.of(block, tables), tables.ends(word[0])
+        table = objects.table
         if len(block.symbols) == 1 and not sp.issparse(table) and table.dtype == np.float64:
             words.append(_precise_rows(ends, table, vector))
             continue
         sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
-        words.append(np.concatenate([_gathered(table, each) for each in sums]))
+        words.append(np.concatenate([objects.summed(each) for each in sums]))
     return np.stack(words)
 
 
