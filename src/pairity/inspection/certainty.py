@@ -22,13 +22,15 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from pairity.inspection.posterior_shape import Shape
-from pairity.pairs.arrays import Matrix, Places, Vector
+from pairity.pairs.arrays import Mask, Matrix, Places, Vector
 
 #: Draws at most and at least, and differences that are looked at in all of them.
 _MOST_DRAWS, _FEWEST_DRAWS, _DIFFERENCES = 4000, 400, 400_000_000
 #: Draws whose differences stay near the processor.
 _DRAWS_AT_A_TIME = 100
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+#: Columns of a table, besides the errors.
+_COLUMNS = ("lower", "upper", "lower_all", "upper_all", "best_rank", "worst_rank", "tied")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,24 +71,15 @@ class Certainty:
     worst_rank: Places
     tied: NDArray[Any]
     chance_best: Vector
-    ahead: NDArray[np.bool_]
+    ahead: Mask
     covariance: Matrix
     level: float
     source: str = "analytic"
 
     def columns(self) -> dict[str, Any]:
         """Columns of a table."""
-        return {
-            "error": self.errors,
-            "lower": self.lower,
-            "upper": self.upper,
-            "lower_all": self.lower_all,
-            "upper_all": self.upper_all,
-            "best_rank": self.best_rank,
-            "worst_rank": self.worst_rank,
-            "tied": self.tied,
-            "chance_best": self.chance_best,
-        }
+        columns = {name: getattr(self, name) for name in (*_COLUMNS, "chance_best")}
+        return {"error": self.errors, **columns}
 
 
 def certainty_of(
@@ -116,10 +109,12 @@ def certainty_of(
         inside = np.flatnonzero(components == part)
         some = np.ix_(inside, inside)
         draws = _draws(covariance[some], degrees, generator)
-        found = _Part(scores[inside], errors[inside], covariance[some], draws, level)
-        reach_all[inside] = max(one, found.quantile_of_scores())
-        ahead[some] = found.ahead()
-        best[inside] = found.chance_best()
+        known = np.where(errors[inside] > 0.0, errors[inside], np.inf)
+        largest = (np.abs(draws) / known).max(axis=1)  # deviation over its error
+        reach_all[inside] = max(one, float(np.quantile(largest, level)))
+        ahead[some] = _ahead(scores[inside], covariance[some], draws, level)
+        winners = np.argmax(scores[inside] + draws, axis=1)
+        best[inside] = np.bincount(winners, minlength=len(inside)) / len(draws)
     below, above = shape.ends(errors, one)
     below_all, above_all = shape.ends(errors, reach_all)
     sizes = np.bincount(components)[components] if m else np.zeros(0, dtype=np.intp)
@@ -152,42 +147,17 @@ def _draws(covariance: Matrix, degrees: int | None, generator: np.random.Generat
     return draws
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """The objects of one connected part."""
-
-    scores: Vector
-    errors: Vector
-    covariance: Matrix
-    draws: Matrix
-    level: float
-
-    def quantile_of_scores(self) -> float:
-        """Of the largest deviation over its error."""
-        known = self.errors > 0.0
-        if not known.any():
-            return 0.0
-        largest = (np.abs(self.draws[:, known]) / self.errors[known]).max(axis=1)
-        return float(np.quantile(largest, self.level))
-
-    def ahead(self) -> NDArray[np.bool_]:
-        """Whether the score of the row exceeds that of the column by more than chance allows."""
-        spread = np.diag(self.covariance)
-        squares = spread[:, np.newaxis] + spread - 2.0 * self.covariance
-        floor = 1e-12 * float(spread.max(initial=0.0))
-        known = squares > floor  # two objects that the model cannot tell apart are equal
-        inverse = np.where(known, 1.0 / np.sqrt(np.where(known, squares, 1.0)), 0.0)
-        if not known.any():
-            return np.zeros_like(known)
-        some = np.array_split(self.draws, -(-len(self.draws) // _DRAWS_AT_A_TIME))
-        largest = np.concatenate([_largest_difference(draws, inverse) for draws in some])
-        differences = (self.scores[:, np.newaxis] - self.scores) * inverse
-        return np.asarray(differences > np.quantile(largest, self.level))
-
-    def chance_best(self) -> Vector:
-        """Share of the draws in which each object is the best."""
-        winners = np.argmax(self.scores + self.draws, axis=1)
-        return np.bincount(winners, minlength=len(self.scores)) / max(1, len(self.draws))
+def _ahead(scores: Vector, covariance: Matrix, draws: Matrix, level: float) -> Mask:
+    """Whether the score of the row exceeds that of the column by more than chance allows."""
+    spread = np.diag(covariance)
+    squares = spread[:, np.newaxis] + spread - 2.0 * covariance
+    floor = 1e-12 * float(spread.max(initial=0.0))
+    known = squares > floor  # two objects that the model cannot tell apart are equal
+    inverse = np.where(known, 1.0 / np.sqrt(np.where(known, squares, 1.0)), 0.0)
+    some = np.array_split(draws, -(-len(draws) // _DRAWS_AT_A_TIME))
+    largest = np.concatenate([_largest_difference(part, inverse) for part in some])
+    differences = (scores[:, np.newaxis] - scores) * inverse
+    return np.asarray(differences > np.quantile(largest, level))
 
 
 def _largest_difference(draws: Matrix, inverse: Matrix) -> Vector:
@@ -201,7 +171,7 @@ def _largest_difference(draws: Matrix, inverse: Matrix) -> Vector:
     return largest
 
 
-def _letters(scores: Vector, components: Places, ahead: NDArray[np.bool_]) -> NDArray[Any]:
+def _letters(scores: Vector, components: Places, ahead: Mask) -> NDArray[Any]:
     """Letters of maximal runs, in the order of the scores, of objects that are not told apart."""
     letters = np.full(len(scores), "", dtype=object)
     for part in np.unique(components):
@@ -216,15 +186,9 @@ def _letters(scores: Vector, components: Places, ahead: NDArray[np.bool_]) -> ND
                 np.flatnonzero(told_apart[start:end, end]) if end < len(order) else [end - start]
             )
             if len(clash):
-                if end > stop:
-                    for row in order[start:end]:
-                        letters[row] += _name(number)
+                if end > stop:  # a, b, ..., z, then with a number: a1, b1, ...
+                    turn, place = divmod(number, len(_LETTERS))
+                    letters[order[start:end]] += _LETTERS[place] + (str(turn) if turn else "")
                     number, stop = number + 1, end
                 start += int(clash[-1]) + 1
     return letters.astype(str)
-
-
-def _name(number: int) -> str:
-    """a, b, ..., z, then with a number: a1, b1, ..."""
-    turn, place = divmod(number, len(_LETTERS))
-    return _LETTERS[place] + (str(turn) if turn else "")

@@ -25,18 +25,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, lsqr
 from threadpoolctl import threadpool_limits
 
 from pairity.inspection.fitted_function import margins
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered
 from pairity.pairs.same_objects import connected_parts
 from pairity.runtime.validation import refuse_extreme_weights, refuse_large_targets, refuse_lossy
-
-Vector = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 #: Largest ratio of two weights.
 _WIDEST = 1e12
@@ -182,12 +180,11 @@ def curl_part(flow: PreferenceFlow, values: Vector) -> Vector:
     """Projection of ``values`` on the edges of ``flow``; they must have no gradient part."""
     if compares_all(flow):
         return values
-    root = np.sqrt(flow.weights)
-    curls = _curl_matrix(flow)
-    if curls is not None:
-        loops = sp.csr_array(sp.diags_array(1.0 / root) @ curls.T)
-    else:
+    root, curls = np.sqrt(flow.weights), _curl_matrix(flow)
+    if curls is None:
         loops = _loops_by_matrices(flow)
+    else:
+        loops = sp.csr_array(sp.diags_array(1.0 / root) @ curls.T)
     return loops @ solve_least_squares(loops, root * values) / root
 
 

@@ -12,8 +12,9 @@ from scipy.stats import rankdata
 
 from pairity.inspection.certainty import Certainty
 from pairity.inspection.fitted_function import as_frame
-from pairity.inspection.flow import Places, PreferenceFlow, Vector
+from pairity.inspection.flow import PreferenceFlow
 from pairity.inspection.hodge import CycleSearch, HodgeParts, least_squares_scores
+from pairity.pairs.arrays import Places, Vector
 
 #: Scores closer than this part of the largest margin are equal: rounding breaks no tie.
 _EQUAL = 1e-9
@@ -123,11 +124,10 @@ class Ranking:
 
     def _line(self, row: int) -> str:
         interval = ""
-        if self.lower is not None and self.upper is not None:
-            interval = f"  [{self.lower[row]:+.3g}, {self.upper[row]:+.3g}]"
         if self.certainty is not None:
-            ends = self.certainty.best_rank[row], self.certainty.worst_rank[row]
-            interval += f"  ranks {ends[0]}-{ends[1]}  {self.certainty.tied[row]}"
+            known = self.certainty
+            interval = f"  [{known.lower[row]:+.3g}, {known.upper[row]:+.3g}]"
+            interval += f"  ranks {known.best_rank[row]}-{known.worst_rank[row]}  {known.tied[row]}"
         part = f"  part {self.components[row]}" if self.parts.n_components > 1 else ""
         return (
             f"{self.ranks[row]:4d}  {self.ids[row]!s:<20}  {self.scores[row]:+.4g}"

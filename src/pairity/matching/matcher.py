@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pairity.inspection.sparse_groups import (
-    average_groups,
-    linked_parts,
-    one_to_one,
-    pairs_within,
-)
+from pairity.inspection.sparse_groups import average_groups, linked_parts, one_to_one, pairs_within
 from pairity.matching.candidates import Candidates, nearest_records
 from pairity.matching.labelled import Labelled
 from pairity.matching.matches import Matches
 from pairity.matching.pair_features import PairFeatures, as_pairs, decide
-from pairity.matching.precision_recall import PrecisionRecall, Share, best_threshold
+from pairity.matching.precision_recall import PrecisionRecall, best_threshold
 from pairity.matching.records import Records
 from pairity.model_selection.automatic import PairClassifierCV
 from pairity.pairs.arrays import Mask, Places, Vector
@@ -97,9 +92,7 @@ def match(
         fitted = PairClassifierCV("symmetric") if model is None else clone(model)
         fitted.fit(as_pairs(features.of(known.first, known.second)), known.labels)
         cut, quality = _held_out(fitted, known)
-        true = known.matches
-        inside = candidates.contains(known.first[true], known.second[true], len(records))
-        recall = Share.of(int(inside.sum()), int(true.sum()))
+        recall = known.recall_of(candidates, len(records))
     decisions = decide(fitted, features.of_candidates)
     cut = cut if threshold is None else float(threshold)
     chosen = _resolved(constraint, records, known)
@@ -139,7 +132,7 @@ def _constrained(
     candidates: Candidates, decisions: Vector, cut: float, constraint: str, n_records: int
 ) -> tuple[Mask, Places]:
     """Candidates that are matches, and the group of each record."""
-    ends = candidates.first, candidates.second
+    ends = candidates.ends
     if constraint == "none":
         return decisions > cut, linked_parts(*ends, decisions, n_records, cut)
     kept = one_to_one(*ends, decisions, cut)
@@ -153,8 +146,7 @@ def _grouped(
 
     Records that candidates connect may be more than a record names: all their pairs are judged.
     """
-    n_records = len(features.records)
-    ends = candidates.first, candidates.second
+    n_records, ends = len(features.records), candidates.ends
     parts = linked_parts(*ends, decisions, n_records, cut)
     first, second = pairs_within(parts, max(_PAIRS_WITHIN, len(candidates)))
     new = ~candidates.contains(first, second, n_records)

@@ -6,7 +6,7 @@ missing being a level of its own, and levels are independent within matches and 
     P(levels) = p  prod_c m_c(level_c) + (1 - p) prod_c u_c(level_c).
 
 The log-odds of a match are ``log p/(1-p) + sum_c log m_c/u_c``: evidence of columns that adds up.
-EM starts from pairs that lead all other candidates of both of their records (:mod:`.rivals`).
+EM starts from pairs that lead all other candidates of both of their records (:mod:`.pair_features`).
 """
 
 from __future__ import annotations

@@ -45,8 +45,7 @@ class Column:
         """Read texts as what the column holds; what cannot be read counts as missing."""
         numbers = tuple(readings(texts, read) for read in _READ.get(kind, ()))
         if numbers:
-            unread = np.isnan(numbers[0])
-            texts = np.where(unread, "", texts)
+            texts = np.where(np.isnan(numbers[0]), "", texts)
         return cls(name, kind, texts, numbers)
 
     @cached_property
@@ -190,15 +189,9 @@ def _with_places(columns: list[Column]) -> tuple[Column, ...]:
     numbers = {column.name.lower(): column for column in columns if column.kind is Kind.NUMBER}
     for north, east in (("latitude", "longitude"), ("lat", "lon"), ("lat", "lng"), ("lat", "long")):
         if north in numbers and east in numbers:
-            pair = numbers[north], numbers[east]
-            texts = np.where(
-                pair[0].missing | pair[1].missing, "", pair[0].texts + ", " + pair[1].texts
-            )
-            place = Column(
-                f"{pair[0].name}, {pair[1].name}",
-                Kind.GEO,
-                texts,
-                tuple(c.numbers[0] for c in pair),
-            )
+            one, other = pair = numbers[north], numbers[east]
+            texts = np.where(one.missing | other.missing, "", one.texts + ", " + other.texts)
+            values = one.numbers[0], other.numbers[0]
+            place = Column(f"{one.name}, {other.name}", Kind.GEO, texts, values)
             return (*(column for column in columns if column not in pair), place)
     return tuple(columns)
