@@ -30,9 +30,8 @@ from pairity.model_selection.splitter import PairKFold
 from pairity.model_selection.splitters import ObjectKFold
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import together
 from pairity.pairs.parity import SYMMETRIES, Parity
-from pairity.pairs.same_objects import ends_of
+from pairity.pairs.same_objects import ends_of, together
 from pairity.runtime.validation import check_count, check_level
 from pairity.training.labels import read_labels, read_targets
 

@@ -33,8 +33,8 @@ from pairity.inspection.posterior_shape import Shape, shape_of
 from pairity.inspection.score_covariance import known_by_name, slope_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import at_the_latest_time
 from pairity.pairs.parity import Parity
+from pairity.pairs.same_objects import at_the_latest_time
 from pairity.runtime.validation import check_choice, check_level
 
 #: Kind and number of a column.

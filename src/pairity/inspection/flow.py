@@ -70,9 +70,7 @@ class PreferenceFlow:
 
     def gradient(self) -> sp.csr_array:
         """The matrix that takes scores to the flow ``s_i - s_j``, shape (n_edges, n_objects)."""
-        rows, entries = np.tile(np.arange(len(self)), 2), np.repeat([1.0, -1.0], len(self))
-        columns = np.concatenate([self.first, self.second])
-        return sp.csr_array((entries, (rows, columns)), shape=(len(self), self.n_objects))
+        return differences(self.first, self.second, self.n_objects)
 
     def components(self) -> Places:
         """Number of the connected part of each object; scores compare within one only."""
@@ -82,6 +80,14 @@ class PreferenceFlow:
         """Sum over the comparisons of each object, those where it is second times ``sign``."""
         as_first = np.bincount(self.first, edge_values, self.n_objects)
         return as_first + sign * np.bincount(self.second, edge_values, self.n_objects)
+
+
+def differences(first: Places, second: Places, n_objects: int) -> sp.csr_array:
+    """The matrix that takes a number of each object to ``s_i - s_j`` of each pair."""
+    n_pairs = len(first)
+    rows, entries = np.tile(np.arange(n_pairs), 2), np.repeat([1.0, -1.0], n_pairs)
+    places = rows, np.concatenate([first, second])
+    return sp.csr_array((entries, places), shape=(n_pairs, n_objects))
 
 
 def observed_flow(

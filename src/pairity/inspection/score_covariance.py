@@ -25,9 +25,8 @@ from pairity.inspection.linear_part import (
 from pairity.inspection.posterior_shape import Shape, shape_of
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import together
 from pairity.pairs.parity import unordered
-from pairity.pairs.same_objects import connected_parts, ends_of
+from pairity.pairs.same_objects import connected_parts, ends_of, together
 from pairity.training.posterior import Parameters
 
 #: Decisions of a calibrated model may be off a multiple of those inside by this part of the largest.

@@ -12,9 +12,8 @@ from pairity.matching.candidates import Candidates
 from pairity.matching.precision_recall import Share
 from pairity.matching.records import Records
 from pairity.pairs.arrays import Mask, Places
-from pairity.pairs.from_tables import locate, text_of
+from pairity.pairs.from_tables import as_pandas, locate, text_of
 from pairity.pairs.parity import unordered_keys
-from pairity.pairs.table_kinds import as_pandas
 
 #: What labels may say.
 _YES, _NO = {"1", "true", "yes", "same", "match"}, {"0", "-1", "false", "no", "different"}

@@ -24,8 +24,14 @@ from pairity.pairs.column_kinds import (
     plain_texts,
     readings,
 )
-from pairity.pairs.from_tables import as_objects, column_of, ids_in, refuse_repeated, text_of
-from pairity.pairs.table_kinds import as_pandas
+from pairity.pairs.from_tables import (
+    as_objects,
+    as_pandas,
+    column_of,
+    ids_in,
+    refuse_repeated,
+    text_of,
+)
 
 #: How values of a kind are read as numbers.
 _READ = {Kind.NUMBER: (number_in,), Kind.DATE: (day_in,), Kind.GEO: (latitude_in, longitude_in)}

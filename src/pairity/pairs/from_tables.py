@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
-from pairity.pairs.table_kinds import as_pandas
 from pairity.runtime.validation import as_feature_table, as_times, check_choice, refuse_lossy
 
 
@@ -60,6 +59,26 @@ def _object_width(n_columns: int, n_symmetric: int, n_antisymmetric: int) -> int
 
 #: Names of columns that a message lists.
 _MOST_LISTED = 12
+
+
+def as_pandas(table: Any, name: str = "a table", advice: str = "") -> Any:
+    """A pandas table as it is, another one converted; a mapping of columns becomes one."""
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return table
+    if hasattr(table, "to_pandas"):  # polars and Arrow tables
+        return table.to_pandas()
+    import pandas as pd
+
+    if hasattr(table, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return pa.table(table).to_pandas()
+    if isinstance(table, Mapping):
+        return pd.DataFrame(table)
+    raise DataError(
+        f"got {name} of type {type(table).__name__}; expected a table with named columns, of pandas,"
+        f" polars or Arrow, or a mapping of columns{advice}."
+    )
 
 
 def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "") -> None:
@@ -126,18 +145,29 @@ def feature_block(frame: Any, names: list[str], encoding: Any = None) -> Matrix:
 
 def times_in(frame: Any, name: str, source: str = "") -> NDArray[np.float64]:
     """Times in a column, none of them missing: numbers as they are, dates as days since 1970."""
-    column = column_of(frame, name, source)
-    n_missing = int(column.isna().sum())
     place = f"column {name!r}{f' of {source}' if source else ''}"
-    if n_missing:
-        raise DataError(
-            f"got {n_missing} missing time(s) in {place}; expected one in every row: fill or drop"
-            " those rows."
-        )
+    column = _complete(column_of(frame, name, source), "time", place, "fill or drop")
     try:
         return as_times(column.to_numpy(), place, len(column))
     except ValueError as error:
         raise DataError(str(error)) from None
+
+
+def ids_in(frame: Any, name: str, source: str = "") -> list[Any]:
+    """Ids in a column, none of them missing."""
+    place = f"column {name!r}{f' of {source}' if source else ''}"
+    column = _complete(column_of(frame, name, source), "id", place, "fill the ids in or drop")
+    return list(column.tolist())
+
+
+def _complete(column: Any, what: str, place: str, advice: str) -> Any:
+    n_missing = int(column.isna().sum())
+    if n_missing:
+        raise DataError(
+            f"got {n_missing} missing {what}(s) in {place}; expected one in every row: {advice} those"
+            " rows."
+        )
+    return column
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[Any]:
@@ -156,19 +186,6 @@ def refuse_repeated(values: Iterable[Any], otherwise: str, source: str = "") -> 
     (value, count), *_ = Counter(values).most_common(1) or [(None, 0)]
     if count > 1:
         raise DataError(otherwise.format(value=value, count=count, source=source))
-
-
-def ids_in(frame: Any, name: str, source: str = "") -> list[Any]:
-    """Ids in a column, none of them missing."""
-    column = column_of(frame, name, source)
-    n_missing = int(column.isna().sum())
-    if n_missing:
-        place = f" of {source}" if source else ""
-        raise DataError(
-            f"got {n_missing} missing id(s) in column {name!r}{place}; expected one in every row: fill"
-            " the ids in or drop those rows."
-        )
-    return list(column.tolist())
 
 
 def locate(
@@ -276,40 +293,26 @@ def text_of(value: Any) -> str:
 
 
 def read_frame(frame: Any, of_objects: tuple[Any, ...], group: tuple[Any, ...]) -> dict[str, Any]:
-    """The parts of :class:`Pairs` from tables: arguments of :func:`_objects` and of :func:`_group`."""
+    """The parts of :class:`Pairs` from tables.
+
+    ``of_objects`` are the columns of both ends, what ids are, and arguments of :func:`object_table`;
+    ``group`` says which columns are symmetric, antisymmetric and times.
+    """
     frame = as_pandas(frame, "pairs")
-    return {**_objects(frame, *of_objects), **_group(frame, *group)}
-
-
-def _group(
-    frame: Any,
-    symmetric: Sequence[str],
-    encoding: Any,
-    antisymmetric: Sequence[str],
-    time: str | None,
-) -> dict[str, Any]:
-    """What a table of pairs says of each pair, as :class:`Pairs` names it."""
-    return {
-        "symmetric": feature_block(frame, list(symmetric), encoding),
-        "antisymmetric": feature_block(frame, list(antisymmetric)),
-        "time": None if time is None else times_in(frame, time),
-    }
-
-
-def _objects(
-    frame: Any,
-    ends: tuple[str, str],
-    ids: str,
-    objects: Any,
-    id_column: str | None,
-    features: Sequence[str] | None,
-    encoding: Any,
-) -> dict[str, Any]:
-    """The objects of a table of pairs, known by their ids or from a table of their own."""
+    ends, ids, objects, *how = of_objects
+    symmetric, encoding, antisymmetric, time = group
     check_choice(ids, "ids", ("features", "names"))
     if objects is None:
         table, names, places = named_objects(frame, *ends, as_features=ids == "features")
     else:
-        table, names = object_table(objects, id_column, features, encoding)
+        table, names = object_table(objects, *how)
         places = [locate_ids(frame, column, names) for column in ends]
-    return {"objects": table, "first": places[0], "second": places[1], "ids": names}
+    return {
+        "objects": table,
+        "first": places[0],
+        "second": places[1],
+        "ids": names,
+        "symmetric": feature_block(frame, list(symmetric), encoding),
+        "antisymmetric": feature_block(frame, list(antisymmetric)),
+        "time": None if time is None else times_in(frame, time),
+    }

@@ -138,9 +138,7 @@ class Dense(_ByKernel):
     @property
     def edf(self) -> float:
         """``n - tr(1 + W^1/2 K W^1/2)^-1``, and 1 for a constant less what it takes of them."""
-        size = len(self.factor)
-        inverse = solve_triangular(self.factor, np.eye(size), lower=True, check_finite=False)
-        edf = size - float(np.sum(inverse**2))
+        edf = effective_number(self.factor, len(self.factor))
         if not self.has_bias:
             return edf
         back = solve_triangular(self.factor, self.constant, lower=True, trans="T")
