@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 from sklearn.base import is_classifier
@@ -36,6 +35,7 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import at_the_latest_time
 from pairity.runtime.validation import check_choice, check_level
+from pairity.training.kernel_posterior import solved
 
 #: Kind and number of a column.
 Column = tuple[str, int]
@@ -183,7 +183,9 @@ def effects(
         p_values = chi2.sf(statistics, 1)
     quantile = float(scatter.ppf(0.5 + level / 2.0))
     below, above = _shape(part, roots, clusters).ends(errors, quantile)
-    codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
+    n_clusters = None
+    if clusters is not None and not isinstance(clusters, str):
+        n_clusters = len(part.named_clusters(clusters)[0])
     return Effects(
         _names(part, columns, names),
         tuple(kind for kind, _ in columns),
@@ -196,7 +198,7 @@ def effects(
         covariance,
         level,
         test,
-        None if codes is None else int(codes.max()) + 1,
+        n_clusters,
     )
 
 
@@ -280,8 +282,7 @@ def _roots(part: LinearPart, features: Matrix) -> Matrix:
     """Roots of the covariance of the effects, shape (r, p)."""
     if part.span.has_bias:
         features = np.hstack([features, np.zeros((len(features), 1))])
-    factor = part.span.factor
-    return np.asarray(solve_triangular(factor, features.T, lower=True, check_finite=False))
+    return solved(part.span.factor, features.T)
 
 
 def _units(part: LinearPart, pairs: Pairs, columns: list[Column]) -> Matrix:

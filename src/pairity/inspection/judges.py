@@ -136,10 +136,8 @@ def judges(model: Any, judge: ArrayLike) -> Judges:
             f"got {type(part.machine).__name__} with symmetry={part.machine.symmetry!r}; expected an"
             " antisymmetric PairLogistic: judges say who is ahead."
         )
-    codes = part.cluster_codes(judge)
-    given = np.asarray(judge)
-    seen = given[part.observed.rows] if len(given) == part.observed.n_rows else given
-    return _Votes(part, codes).estimated(np.unique(seen))
+    names, codes = part.named_clusters(judge)
+    return _Votes(part, codes).estimated(names)
 
 
 class _Votes:

@@ -159,8 +159,8 @@ class LinearPart:
             if span.has_bias:
                 moved = moved + directions[-1]
             return self._dyadic(moved * self.pulls[:, np.newaxis]) + shrunk
-        codes = self.cluster_codes(clusters)
-        n_clusters = int(codes.max(initial=-1)) + 1
+        names, codes = self.named_clusters(clusters)
+        n_clusters = len(names)
         gathering = _gathering(codes, self.pulls, n_clusters)
         moved = np.asarray((gathering @ span.rows) @ used)
         if span.has_bias:
@@ -173,7 +173,7 @@ class LinearPart:
         """Degrees of freedom of a clustered covariance: clusters, or objects, less one."""
         if is_by_object(clusters):
             return ends_of(self.observed.pairs).n_objects - 1
-        return int(self.cluster_codes(clusters).max())
+        return len(self.named_clusters(clusters)[0]) - 1
 
     def _dyadic(self, moved: Matrix) -> Matrix:
         """The middle of the sandwich for rows that share objects; rows move functionals so much."""
@@ -186,8 +186,8 @@ class LinearPart:
         values, vectors = np.linalg.eigh(by_object.T @ by_object - by_pair.T @ by_pair)
         return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
-    def cluster_codes(self, clusters: ArrayLike) -> Places:
-        """Number of the cluster of each row that counts."""
+    def named_clusters(self, clusters: ArrayLike) -> tuple[NDArray[Any], Places]:
+        """Clusters in order, and the number of the cluster of each row that counts."""
         values: NDArray[Any] = np.asarray(clusters)
         if values.shape not in ((self.observed.n_rows,), (len(self.observed),)):
             raise ValueError(
@@ -196,12 +196,12 @@ class LinearPart:
             )
         if len(values) == self.observed.n_rows:
             values = values[self.observed.rows]
-        codes = np.unique(values, return_inverse=True)[1].reshape(-1)
-        if len(codes) and codes.max() == 0:
+        names, codes = np.unique(values, return_inverse=True)
+        if len(names) == 1:
             raise ValueError(
                 "got one cluster only; expected several: nothing says how clusters differ."
             )
-        return codes
+        return names, codes
 
 
 def is_by_object(by: Any) -> bool:

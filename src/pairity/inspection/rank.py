@@ -9,11 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pairity.estimators.unwrap import ahead, layers, limit_of, machine_of
-from pairity.inspection.certainty import certainty_of
 from pairity.inspection.fitted_function import is_pairs_with_targets, margins, object_names
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
 from pairity.inspection.hodge import CycleSearch, decompose, strongest_cycles
-from pairity.inspection.ranking import SCORES, Ranking, mean_margins, ranks_of, win_shares
+from pairity.inspection.ranking import (
+    SCORES,
+    Ranking,
+    certainty_of,
+    mean_margins,
+    ranks_of,
+    win_shares,
+)
 from pairity.inspection.score_covariance import (
     Spread,
     analytic_spread,
@@ -108,33 +114,30 @@ def rank_objects(
     pairs = _compared(model, objects)
     if at is not None:
         pairs = pairs.at(at)
-    flow = model_flow(model, pairs)
+    decisions = margins(model, pairs, Parity.ODD)
+    flow = observed_flow(pairs, decisions)
     meaning = f"{ahead(model)}: the first object is ahead"
     ranking = replace(_ranking(flow, names, method, n_cycles), meaning=meaning)
     if intervals is None:
         return ranking
     if intervals == "analytic":
-        decisions = margins(model, pairs, Parity.ODD)
         spread = analytic_spread(model, pairs, flow, decisions, method, by)
-        return _with_certainty(ranking, spread, level, random_state, intervals)
-    if training is None or not is_pairs_with_targets(training):
+    elif training is None or not is_pairs_with_targets(training):
         raise ValueError(
             "got intervals without training; expected training=(pairs, y), what the model was"
             " fitted to: it is fitted again for intervals."
         )
-    learner, slope = model, 1.0
-    if refit is not None:
-        learner = refit
-        slope = slope_of(*(margins(one, pairs, Parity.ODD) for one in (model, refit)))
-    spread = refitted(
-        learner,
-        training,
-        lambda other: slope * SCORES[method](model_flow(other, pairs)),
-        intervals,
-        "pair" if by is None else by,
-        n_resamples,
-        random_state,
-    )
+    else:
+        slope = 1.0 if refit is None else slope_of(decisions, margins(refit, pairs, Parity.ODD))
+        spread = refitted(
+            model if refit is None else refit,
+            training,
+            lambda other: slope * SCORES[method](model_flow(other, pairs)),
+            intervals,
+            "pair" if by is None else by,
+            n_resamples,
+            random_state,
+        )
     return _with_certainty(ranking, spread, level, random_state, intervals)
 
 

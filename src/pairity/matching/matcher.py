@@ -99,7 +99,11 @@ def match(
     if chosen == "transitive":
         kept = _grouped(candidates, decisions, cut, features, fitted)
     else:
-        kept = _constrained(candidates, decisions, cut, chosen, len(records))
+        matched = decisions > cut
+        if chosen == "one-to-one":
+            matched = one_to_one(*candidates.ends, decisions, cut)
+        linked = np.where(matched, 1.0, -1.0)
+        kept = matched, linked_parts(*candidates.ends, linked, len(records), 0.0)
     return Matches(
         records, candidates, features, fitted, known, decisions, cut, chosen, *kept, quality, recall
     )
@@ -128,21 +132,10 @@ def _resolved(constraint: str, records: Records, known: Labelled | None) -> str:
     return "one-to-one" if several <= _SEVERAL else "none"
 
 
-def _constrained(
-    candidates: Candidates, decisions: Vector, cut: float, constraint: str, n_records: int
-) -> tuple[Mask, Places]:
-    """Candidates that are matches, and the group of each record."""
-    ends = candidates.ends
-    if constraint == "none":
-        return decisions > cut, linked_parts(*ends, decisions, n_records, cut)
-    kept = one_to_one(*ends, decisions, cut)
-    return kept, linked_parts(*ends, np.where(kept, 1.0, -1.0), n_records, 0.0)
-
-
 def _grouped(
     candidates: Candidates, decisions: Vector, cut: float, features: PairFeatures, model: Any
 ) -> tuple[Mask, Places]:
-    """The same with groups of records that match one another on average.
+    """Matched candidates, and groups of records that match one another on average.
 
     Records that candidates connect may be more than a record names: all their pairs are judged.
     """

@@ -27,7 +27,6 @@ from pairity.pairs.column_kinds import (
 from pairity.pairs.from_tables import (
     as_objects,
     as_pandas,
-    column_of,
     ids_in,
     refuse_repeated,
     text_of,
@@ -129,7 +128,8 @@ class Records:
     ) -> Records:
         """Read one or two tables; ``kinds`` overrules what the content says."""
         tables = [as_pandas(table) for table in (left, right) if table is not None]
-        id = _id_column(tables, id)
+        if id is None and all("id" in table.columns for table in tables):
+            id = "id"
         ids = [_ids(table, id) for table in tables]
         names = [name for name in map(str, tables[0].columns) if name not in (id, *ignore)]
         left_out = dict.fromkeys(ignore, "told to")
@@ -155,14 +155,6 @@ class Records:
         return cls(
             np.concatenate(ids), len(ids[0]), len(tables) == 2, _with_places(columns), left_out
         )
-
-
-def _id_column(tables: Sequence[Any], id: str | None) -> str | None:
-    if id is None:
-        return "id" if all("id" in table.columns for table in tables) else None
-    for table in tables:
-        column_of(table, id)
-    return id
 
 
 def _ids(table: Any, id: str | None) -> Texts:

@@ -26,11 +26,17 @@ def split_rows(
 ) -> tuple[Any, Places, Places, Matrix, Matrix]:
     """Objects, first, second and both kinds of group features of rows ``[x_a | x_ab | x~_ab | x_b]``."""
     table = as_feature_table(rows, "rows")
-    width = _object_width(table.shape[1], n_symmetric, n_antisymmetric)
-    n_rows = table.shape[0]
+    n_rows, n_columns = table.shape
+    rest = n_columns - n_symmetric - n_antisymmetric
+    if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
+        raise ValueError(
+            f"got rows with n_features={n_columns}, n_symmetric={n_symmetric} and"
+            f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
+            " features [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
+        )
+    width = rest // 2  # of an object
     group = as_dense(table[:, width : width + n_symmetric + n_antisymmetric]).copy()
-    left, right = table[:, :width], table[:, table.shape[1] - width :]
-    stacked = joined([left, right], 0)
+    stacked = joined([table[:, :width], table[:, n_columns - width :]], 0)
     distinct = distinct_rows(stacked)
     first, second = distinct.inverse[:n_rows], distinct.inverse[n_rows:].copy()
     chosen = distinct.representative
@@ -43,22 +49,10 @@ def split_rows(
     return stacked[chosen], first, second, group[:, :n_symmetric], antisymmetric
 
 
-def _object_width(n_columns: int, n_symmetric: int, n_antisymmetric: int) -> int:
-    """Columns per object in wide rows, or a sentence saying why there is no such number."""
-    rest = n_columns - n_symmetric - n_antisymmetric
-    if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
-        raise ValueError(
-            f"got rows with n_features={n_columns}, n_symmetric={n_symmetric} and"
-            f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
-            " features [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
-        )
-    return rest // 2
-
-
 # Tables with ids --------------------------------------------------------------------------------
 
-#: Names of columns that a message lists.
-_MOST_LISTED = 12
+#: Names of columns that a message lists, and letters of a value that it shows.
+_MOST_LISTED, _LONGEST = 12, 40
 
 
 def as_pandas(table: Any, name: str = "a table", advice: str = "") -> Any:
@@ -86,8 +80,10 @@ def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "
     wanted = list(wanted)
     for name in wanted:
         if not isinstance(name, Hashable):
+            text = " ".join(repr(name).split())
+            shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
             raise DataError(
-                f"got {type(name).__name__} {gist_of(name)} as the name of a column; expected one name,"
+                f"got {type(name).__name__} {shown} as the name of a column; expected one name,"
                 " such as 'id': pass the column's name, not its values."
             )
     absent = [name for name in wanted if name not in there]
@@ -99,12 +95,6 @@ def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "
         raise DataError(
             f"got no column {absent[0]!r}{place}; expected one of {expected}: check the name."
         )
-
-
-def gist_of(value: Any, longest: int = 40) -> str:
-    """A value as Python writes it, on one line and not too long."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def column_of(frame: Any, name: str, source: str = "") -> Any:
@@ -202,9 +192,10 @@ def locate(
         names = list(unknown)
         which = f"the id {names[0]!r}" if len(names) == 1 else f"{len(names)} ids"
         first = "" if len(names) == 1 else f", the first {names[0]!r}"
+        n_rows = unknown.total()
         raise DataError(
-            f"got {which} {lacking} ({counted(unknown.total(), 'row')}){first}; expected every id to"
-            f" name an object: {advice}."
+            f"got {which} {lacking} ({n_rows:,} row{'' if n_rows == 1 else 's'}){first}; expected every"
+            f" id to name an object: {advice}."
         )
     return np.array([rows[identity] for identity in listed], dtype=np.intp)
 
@@ -276,11 +267,6 @@ def named_objects(
         ids = as_objects(distinct)
     table = indicators(len(ids)) if as_features else np.zeros((len(ids), 0))
     return table, ids, [locate_ids(frame, name, ids) for name in (first, second)]
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things: ``1 row``, ``1,200 rows``."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def text_of(value: Any) -> str:

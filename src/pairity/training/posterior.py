@@ -23,7 +23,7 @@ that some of the pairs are landmarks, with features ``phi = L_m^-1 k_m``: what t
 variance, ``rest = K_** - |phi|^2``, counts as noise of the training pairs (``1/w + rest``) and is added
 to the variance of others (FITC; Snelson and Ghahramani, 2006), so that a pair far from all landmarks
 keeps its prior variance.  Strengths that drift go along their chains instead, object by object
-(:mod:`pairity.training.chain_posterior`).
+(:mod:`pairity.training.kernel_posterior`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from pairity.kernels.algebra import Kernel
@@ -49,11 +48,13 @@ from pairity.pairs.parity import Orientation, Parity, halved_weight
 from pairity.runtime.resources import Budget
 from pairity.solvers.primal_design import Design
 from pairity.training.kernel_posterior import (
+    Chained,
     Dense,
     Landmarks,
     at_a_time,
     effective_number,
     lower_factor,
+    solved,
 )
 from pairity.training.read import Observations
 
@@ -160,8 +161,6 @@ def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget:
         return Dense(kernel, pairs, weights, has_bias, budget)
     chained = None if has_bias else along_chains(kernel, pairs[:1].without_unused_objects())
     if chained is not None and chained.form.sign is not None:
-        from pairity.training.chain_posterior import Chained
-
         return Chained(kernel, pairs, weights)
     return Landmarks(kernel, pairs, weights, has_bias, budget)
 
@@ -226,7 +225,7 @@ class Parameters:
         table = as_dense(rows)
         if self.has_bias:
             table = np.hstack([table, ones])
-        return solve_triangular(factor, table.T, lower=True, check_finite=False)
+        return solved(factor, table.T)
 
     def variance(self, pairs: Pairs) -> Vector:
         """Variance of each value."""
