@@ -160,11 +160,11 @@ def suggest(
     compact = pool[candidates].compact()  # in the one order, however they are written
     one_order = compact.with_swapped(Orientation.of_compact(compact).turned)
     values, variance = machine._model.decisions(one_order), known.variance(one_order)
-    weights = _weights(machine, known, values, variance)
+    weights, doubt = _one_more(machine, known, values, variance)
     targets = _targets(model, known, one_order, strategy, top)
     batch = _Batch(*_roots(known, one_order, targets), weights, price[candidates], known.scale)
-    doubt = _entropy(machine, values, variance) if strategy == "uncertainty" else None
-    rows, gains = batch.chosen(min(n, len(candidates)), doubt)
+    in_doubt = doubt if strategy == "uncertainty" else None
+    rows, gains = batch.chosen(min(n, len(candidates)), in_doubt)
     decisions = machine._model.decisions(pool[candidates[rows]])
     return Suggestions(candidates[rows], gains, decisions, np.sqrt(variance[rows]), pool)
 
@@ -191,22 +191,20 @@ def _open(pool: Pairs, asked: Pairs | None) -> Mask:
     return proper & ~np.isin(keys[len(asked) :], keys[: len(asked)])
 
 
-def _weights(machine: Any, known: Posterior, values: Vector, variance: Vector) -> Vector:
-    """Information of one more observation: ``2C p (1 - p)`` at the mean probability, or ``2/alpha``."""
+def _one_more(
+    machine: Any, known: Posterior, values: Vector, variance: Vector
+) -> tuple[Vector, Vector]:
+    """Information of one more observation, and how uncertain its outcome is.
+
+    ``2C p (1 - p)`` at the mean probability and entropy of labels, ``2/alpha`` and variance of numbers.
+    """
     strength = halved_weight(known.parity) * machine.observed_.strength
     if not is_classifier(machine):
-        return np.full(len(values), strength)
-    moderate = moderated(values, variance)
-    return strength * expit(moderate) * expit(-moderate)
-
-
-def _entropy(machine: Any, values: Vector, variance: Vector) -> Vector:
-    """How uncertain an outcome is: entropy of a label, variance of a number."""
-    if not is_classifier(machine):
-        return variance
-    moderate = np.abs(moderated(values, variance))
-    chance = expit(-moderate)
-    return chance * moderate + np.log1p(np.exp(-moderate))
+        return np.full(len(values), strength), variance
+    odds = moderated(values, variance)
+    size = np.abs(odds)
+    weights = strength * expit(odds) * expit(-odds)
+    return weights, expit(-size) * size + np.log1p(np.exp(-size))
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,7 +48,11 @@ class Conformal:
         """``q`` of each pair; infinite where too few pairs of its kind were held out."""
         check_level(level)
         require_pairs(pairs)
-        quantiles = np.array([_quantile(values, level) for values in self.nonconformities])
+        quantiles = np.full(3, np.inf)
+        for kind, values in enumerate(self.nonconformities):  # sorted
+            number = int(np.ceil((len(values) + 1) * level))
+            if number <= len(values):
+                quantiles[kind] = values[number - 1]
         both, n_training = together(self.training, pairs), len(self.training)
         n_new = ends_of(both).n_new(np.arange(len(both)) < n_training)
         return quantiles[n_new[n_training:]]
@@ -147,9 +151,3 @@ def _odd(model: Any) -> Any:
     """The parity of an antisymmetric model, None of others."""
     parity = SYMMETRIES[innermost(model).symmetry]
     return parity if parity is Parity.ODD else None
-
-
-def _quantile(values: Vector, level: float) -> float:
-    """The smallest value that ``ceil((n + 1) level)`` of n sorted ones do not exceed."""
-    number = int(np.ceil((len(values) + 1) * level))
-    return float(values[number - 1]) if number <= len(values) else np.inf
