@@ -223,19 +223,14 @@ def fit_ridge(gram: Vector, targets: Vector, rows_of_units: list[Places]) -> Rid
     for penalty in _PENALTIES * (scale if scale > 0.0 else 1.0):
         weights = 1.0 / (eigenvalues + penalty)
         theta = vectors @ (weights * rotated)
-        error = _left_out_error(vectors, weights, theta, rows_of_units)
-        fits.append(RidgeFit(theta, float(penalty), error))
+        total = 0.0
+        for rows in rows_of_units:  # (units, size)
+            picked = vectors[rows]  # (units, size, n)
+            inverse = (picked * weights) @ np.swapaxes(picked, 1, 2)
+            residual = np.asarray(np.linalg.solve(inverse, theta[rows][:, :, np.newaxis]))
+            total += float(np.sum(residual**2))
+        fits.append(RidgeFit(theta, float(penalty), total / len(theta)))
     return min(fits, key=lambda fit: fit.left_out_error)
-
-
-def _left_out_error(vectors: Vector, weights: Vector, theta: Vector, units: list[Places]) -> float:
-    total = 0.0
-    for rows in units:  # (units, size)
-        picked = vectors[rows]  # (units, size, n)
-        inverse = (picked * weights) @ np.swapaxes(picked, 1, 2)
-        residual = np.asarray(np.linalg.solve(inverse, theta[rows][:, :, np.newaxis]))
-        total += float(np.sum(residual**2))
-    return total / len(theta)
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,16 +66,15 @@ class Candidates:
 def nearest_records(records: Records, k: int) -> Candidates:
     """Candidates among the records of one table, or between two."""
     left, right = records.sides()
-    keys, vectors = [], records.vectors
-    for asking, answering in [(left, right), (right, left)][: 1 + records.linking]:
-        same = not records.linking
-        nearest, _ = nearest_rows(vectors[asking], vectors[answering], k, same=same)
+    linking, keys, vectors = records.linking, [], records.vectors
+    for asking, answering in [(left, right), (right, left)] if linking else [(left, right)]:
+        nearest, _ = nearest_rows(vectors[asking], vectors[answering], k, same=not linking)
         rows, ranks = np.nonzero(nearest >= 0)
         named = answering[nearest[rows, ranks]]
         keys.append(unordered_keys(asking[rows], named, len(records)))
     ends = np.divmod(np.unique(np.concatenate(keys)), len(records))
     n_left, n_right = len(left), len(right)
-    n_possible = n_left * n_right if records.linking else n_left * (n_left - 1) // 2
+    n_possible = n_left * n_right if linking else n_left * (n_left - 1) // 2
     return Candidates(*ends, k, n_possible)
 
 
