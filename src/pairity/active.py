@@ -42,13 +42,13 @@ from sklearn.base import is_classifier
 
 from pairity.estimators.unwrap import direction
 from pairity.inspection.fitted_function import as_frame, require_pairs
+from pairity.inspection.flow import differences
 from pairity.inspection.linear_part import posterior, probabilistic_machine
 from pairity.losses.probabilities import moderated
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import together
 from pairity.pairs.parity import Orientation, Parity, halved_weight
-from pairity.pairs.same_objects import ends_of
+from pairity.pairs.same_objects import ends_of, together
 from pairity.runtime.validation import check_choice, check_count
 from pairity.training.kernel_posterior import at_a_time
 from pairity.training.posterior import Parameters, Posterior
@@ -95,17 +95,10 @@ class Suggestions:
 
     def to_frame(self) -> Any:
         """Return a pandas table, best first."""
-        chosen, ids = self.pairs, self.pool.ids
-        ends = (chosen.first, chosen.second)
-        first, second = ends if ids is None else (ids[end] for end in ends)
-        columns = {
-            "first": first,
-            "second": second,
-            "gain": self.gains,
-            "decision": self.decisions,
-            "error": self.errors,
-        }
-        return as_frame(columns)
+        ends = self.pairs.first, self.pairs.second
+        first, second = ends if self.pool.ids is None else (self.pool.ids[end] for end in ends)
+        known = {"gain": self.gains, "decision": self.decisions, "error": self.errors}
+        return as_frame({"first": first, "second": second, **known})
 
 
 def suggest(
@@ -164,13 +157,14 @@ def suggest(
     if not len(candidates):
         nothing = np.zeros(0)
         return Suggestions(candidates, nothing, nothing, nothing, pool)
-    one_order = _oriented(pool[candidates])
+    compact = pool[candidates].compact()  # in the one order, however they are written
+    one_order = compact.with_swapped(Orientation.of_compact(compact).turned)
     values, variance = machine._model.decisions(one_order), known.variance(one_order)
-    weights = _weights(machine, known, values, variance)
+    weights, doubt = _one_more(machine, known, values, variance)
     targets = _targets(model, known, one_order, strategy, top)
     batch = _Batch(*_roots(known, one_order, targets), weights, price[candidates], known.scale)
-    doubt = _entropy(machine, values, variance) if strategy == "uncertainty" else None
-    rows, gains = batch.chosen(min(n, len(candidates)), doubt)
+    in_doubt = doubt if strategy == "uncertainty" else None
+    rows, gains = batch.chosen(min(n, len(candidates)), in_doubt)
     decisions = machine._model.decisions(pool[candidates[rows]])
     return Suggestions(candidates[rows], gains, decisions, np.sqrt(variance[rows]), pool)
 
@@ -197,28 +191,20 @@ def _open(pool: Pairs, asked: Pairs | None) -> Mask:
     return proper & ~np.isin(keys[len(asked) :], keys[: len(asked)])
 
 
-def _oriented(pairs: Pairs) -> Pairs:
-    """The pairs in the one order that does not depend on how they are written."""
-    compact = pairs.compact()
-    return compact.with_swapped(Orientation.of_compact(compact).turned)
+def _one_more(
+    machine: Any, known: Posterior, values: Vector, variance: Vector
+) -> tuple[Vector, Vector]:
+    """Information of one more observation, and how uncertain its outcome is.
 
-
-def _weights(machine: Any, known: Posterior, values: Vector, variance: Vector) -> Vector:
-    """Information of one more observation: ``2C p (1 - p)`` at the mean probability, or ``2/alpha``."""
+    ``2C p (1 - p)`` at the mean probability and entropy of labels, ``2/alpha`` and variance of numbers.
+    """
     strength = halved_weight(known.parity) * machine.observed_.strength
     if not is_classifier(machine):
-        return np.full(len(values), strength)
-    moderate = moderated(values, variance)
-    return strength * expit(moderate) * expit(-moderate)
-
-
-def _entropy(machine: Any, values: Vector, variance: Vector) -> Vector:
-    """How uncertain an outcome is: entropy of a label, variance of a number."""
-    if not is_classifier(machine):
-        return variance
-    moderate = np.abs(moderated(values, variance))
-    chance = expit(-moderate)
-    return chance * moderate + np.log1p(np.exp(-moderate))
+        return np.full(len(values), strength), variance
+    odds = moderated(values, variance)
+    size = np.abs(odds)
+    weights = strength * expit(odds) * expit(-odds)
+    return weights, expit(-size) * size + np.log1p(np.exp(-size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,13 +224,11 @@ def _targets(model: Any, known: Posterior, pool: Pairs, strategy: str, top: int)
     if strategy == "labels":
         return _signs(machine, known, pool, np.ones(len(pool), dtype=np.bool_))
     every = _all_pairs(pool)
-    m, n = every.n_objects, len(every)
-    ends, columns = np.concatenate([every.first, every.second]), np.tile(np.arange(n), 2)
-    signs = np.repeat([1.0 / m, -1.0 / m], n)
-    scoring = sp.csr_array((signs, (ends, columns)), shape=(m, n))
+    m = every.n_objects
+    scoring = sp.csr_array(1.0 / m * differences(every.first, every.second, m).T)
     if strategy == "scores":
         return _Targets(every, scoring)
-    asked_for = np.ones(n, dtype=np.bool_)
+    asked_for = np.ones(len(every), dtype=np.bool_)
     if strategy == "top" and top < m:
         scores = direction(model, Parity.ODD) * (scoring @ machine._model.decisions(every))
         leads = np.zeros(m, dtype=np.bool_)
@@ -257,12 +241,9 @@ def _all_pairs(pool: Pairs) -> Pairs:
     """All pairs of the objects of a pool, on neutral ground."""
     used = pool.without_unused_objects()
     m = used.n_objects
-    neutral = [
-        np.zeros((m * (m - 1) // 2, width)) for width in (used.n_symmetric, used.n_antisymmetric)
-    ]
-    return Pairs.complete(
-        used.objects, symmetric=neutral[0], antisymmetric=neutral[1], ids=used.ids
-    )
+    widths = {"symmetric": used.n_symmetric, "antisymmetric": used.n_antisymmetric}
+    neutral = {name: np.zeros((m * (m - 1) // 2, width)) for name, width in widths.items()}
+    return Pairs.complete(used.objects, **neutral, ids=used.ids)
 
 
 def _signs(machine: Any, known: Posterior, pairs: Pairs, asked_for: Mask) -> _Targets:
@@ -286,16 +267,18 @@ def _roots(known: Posterior, pairs: Pairs, targets: _Targets) -> tuple[Matrix, M
                 " this model: pass some of them."
             )
         roots = span.roots(pairs)
-        return roots, _middle(span, targets, len(roots))
+        return roots.copy(), _middle(span, targets, len(roots))
     if n + number > _MOST_PAIRS:
         raise ValueError(
             f"got a pool of {n} pairs and {number} values to learn about; expected at most {_MOST_PAIRS}"
             " together for a kernel without few features: pass some of the pairs."
         )
-    stacked = _stacked(pairs, targets.pairs)
+    stacked = together(pairs, targets.pairs, with_groups=True)
     both = sp.block_diag([sp.eye_array(n), targets.combined], format="csr")
-    root = _root_of(span.covariance(stacked, sp.csr_array(both)))
-    return root[:, :n], root[:, n:] @ root[:, n:].T
+    covariance = span.covariance(stacked, sp.csr_array(both))
+    values, vectors = np.linalg.eigh((covariance + covariance.T) * 0.5)
+    root = np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
+    return root[:, :n].copy(), root[:, n:] @ root[:, n:].T
 
 
 def _middle(span: Parameters, targets: _Targets, height: int) -> Matrix:
@@ -314,28 +297,15 @@ def _middle(span: Parameters, targets: _Targets, height: int) -> Matrix:
     return middle
 
 
-def _stacked(one: Pairs, other: Pairs) -> Pairs:
-    joined = together(one, other)
-    groups = [
-        np.concatenate([getattr(side, name) for side in (one, other)])
-        for name in ("symmetric", "antisymmetric")
-    ]
-    return joined.with_features(joined.objects, *groups)
-
-
-def _root_of(covariance: Matrix) -> Matrix:
-    values, vectors = np.linalg.eigh((covariance + covariance.T) * 0.5)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
-
-
+@dataclass(eq=False)
 class _Batch:
     """Greedy choice with the covariance that is left after each question."""
 
-    def __init__(
-        self, pairs: Matrix, middle: Matrix, weights: Vector, price: Vector, scale: float
-    ) -> None:
-        self.pairs, self.middle = pairs.copy(), middle  # (r, n) and (r, r)
-        self.weights, self.price, self.scale = weights, price, scale
+    pairs: Matrix  # (r, n), used up
+    middle: Matrix  # (r, r)
+    weights: Vector
+    price: Vector
+    scale: float
 
     def chosen(self, number: int, doubt: Vector | None) -> tuple[Places, Vector]:
         """Candidates in their order, and gains when they were chosen."""

@@ -90,23 +90,18 @@ class KernelReport:
         return ("a", *(letter for letter, holds in laws.items() if holds))
 
     def __str__(self) -> str:
-        laws = self.laws
+        smallest = f"smallest {self.smallest_eigenvalue:.2e}"
+        off = {name: f"off by {value:.2e}" for name, value in self.deviations.items()}
         rows = [
-            ("(a) symmetric        K(x,y) = K(y,x)", self.symmetric, laws.symmetry),
-            ("(a) PSD              no eigenvalue < 0", self.positive_semidefinite, None),
-            ("(b) balanced         K(ab,cd) = K(ab,dc)", self.balanced, laws.balanced),
-            ("(c) skew-balanced    K(ab,cd) = -K(ab,dc)", self.skew_balanced, laws.skew_balanced),
-            (
-                "(d) order-invariant  K(ab,cd) = K(ba,dc)",
-                self.order_invariant,
-                laws.order_invariant,
-            ),
+            ("symmetric        K(x,y) = K(y,x)", self.symmetric, off["symmetry"]),
+            ("PSD              no eigenvalue < 0", self.positive_semidefinite, smallest),
+            ("balanced         K(ab,cd) = K(ab,dc)", self.balanced, off["balanced"]),
+            ("skew-balanced    K(ab,cd) = -K(ab,dc)", self.skew_balanced, off["skew_balanced"]),
+            ("order-invariant  K(ab,cd) = K(ba,dc)", self.order_invariant, off["order_invariant"]),
         ]
-        smallest = f"smallest {laws.smallest_eigenvalue:.2e}"
-        found = [smallest if off is None else f"off by {off:.2e}" for _, _, off in rows]
         lines = [
-            f"{law:<42} {'yes' if holds else 'no':<4} {measured}"
-            for (law, holds, _), measured in zip(rows, found, strict=True)
+            f"({letter}) {law:<38} {'yes' if holds else 'no':<4} {measured}"
+            for letter, (law, holds, measured) in zip("aabcd", rows, strict=True)
         ]
         classes = ", ".join(f"({letter})" for letter in self.classes) or "none"
         heading = f"{self.kernel} on {self.n_pairs} pairs and their swaps: classes {classes}"

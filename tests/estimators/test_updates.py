@@ -6,7 +6,7 @@ import pytest
 from cases import random_labels, random_pairs, random_targets
 from pairity import PairLogistic, PairRidge, Pairs
 from pairity.exceptions import DataError
-from pairity.pairs.joining import one_after_another
+from pairity.pairs.same_objects import one_after_another
 
 
 @pytest.mark.parametrize("training_set", ["halved", "full"])

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from pairity import CalibratedPairClassifier, PairLogistic, PairRidge, Pairs, PairSVC
 from pairity.inspection import effects, rank_objects, rank_observed
-from pairity.inspection.certainty import certainty_of
+from pairity.inspection.ranking import certainty_of
 from pairity.kernels import Gaussian
 
 

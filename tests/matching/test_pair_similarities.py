@@ -9,9 +9,12 @@ pd = pytest.importorskip("pandas", reason="pandas comes with the matching extra"
 rapidfuzz = pytest.importorskip("rapidfuzz", reason="RapidFuzz comes with the matching extra")
 
 from pairity.matching import Comparison, Records, nearest_records  # noqa: E402
-from pairity.matching.pair_features import PairFeatures, as_pairs  # noqa: E402
-from pairity.matching.rivals import Rivals  # noqa: E402
-from pairity.matching.shared_words import Words, found_in  # noqa: E402
+from pairity.matching.ngrams import Words, found_in  # noqa: E402
+from pairity.matching.pair_features import (  # noqa: E402
+    PairFeatures,
+    Rivals,
+    as_pairs,
+)
 
 TABLE = pd.DataFrame(
     {

@@ -76,11 +76,7 @@ def hold_on(client: Any, value: Any) -> Any:
     """A future of a value whose task holds it: workers that die take nothing with them."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*large (graph|object).*")
-        return client.submit(_hold, value, key=f"pairity-hold-{uuid4().hex}")
-
-
-def _hold(value: Any) -> Any:
-    return value
+        return client.submit(lambda held: held, value, key=f"pairity-hold-{uuid4().hex}")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
@@ -144,10 +144,8 @@ Part = ParquetPart | FramePart
 
 def find_files(paths: Any) -> list[str]:
     """Absolute paths of Parquet files that a path, a folder, a pattern or a list of them names."""
-    listed = [paths] if isinstance(paths, str | Path) else list(paths)
     files: list[str] = []
-    for path in listed:
-        text = str(path)
+    for text in map(str, [paths] if isinstance(paths, str | Path) else paths):
         if Path(text).is_dir():
             matches = sorted(str(file) for file in Path(text).rglob("*.parquet"))
         elif glob.has_magic(text):
@@ -251,15 +249,11 @@ class Encoded:
         """At most so many rows, evenly spread."""
         n = len(self.first)
         rows = np.linspace(0, n - 1, min(n, n_rows)).astype(np.intp)
-        return Encoded(
-            self.place,
-            self.first[rows],
-            self.second[rows],
-            self.symmetric[rows],
-            self.antisymmetric[rows],
-            None if self.target is None else self.target.iloc[rows],
-            None if self.weight is None else self.weight[rows],
-        )
+        names = ("first", "second", "symmetric", "antisymmetric")
+        parts: dict[str, Any] = {name: getattr(self, name)[rows] for name in names}
+        target = None if self.target is None else self.target.iloc[rows]
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, **parts, target=target, weight=weight)
 
     def checksum(self) -> str:
         """The same for the same pairs in the same order, wherever and whenever they are read."""

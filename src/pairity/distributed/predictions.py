@@ -95,10 +95,8 @@ def _write_part(
     with staged(Path(path)) as target, ExitStack() as stack:
         writer = None
         for piece in encode(part, columns, index, odd=False):
-            ends = {
-                columns.first: index[piece.first].to_numpy(),
-                columns.second: index[piece.second].to_numpy(),
-            }
+            places = {columns.first: piece.first, columns.second: piece.second}
+            ends = {name: index[place].to_numpy() for name, place in places.items()}
             results = result_columns(model, piece.pairs(objects, index.to_numpy()), names)
             table = pa.table({**ends, **results})
             if writer is None:
@@ -141,13 +139,11 @@ def label_column(
     ties = places == len(known)
     tie = None
     if ties.any():
-        middle = labels[ties][0] if names is None else _middle(known)
+        middle = labels[ties][0]
+        if names is not None:
+            texts = any(isinstance(name, str) for name in known)
+            middle = "tie" if texts else sum(known) / len(known)
         with suppress(pa.ArrowInvalid, pa.ArrowTypeError):  # no value of this type
             fitted = pa.array([middle], values.type)[0].as_py()
             tie = fitted if fitted == middle else None
     return pa.concat_arrays([values, pa.array([tie], values.type)]).take(pa.array(places))
-
-
-def _middle(names: list[Any]) -> Any:
-    """What lies between two names."""
-    return "tie" if any(isinstance(name, str) for name in names) else sum(names) / len(names)

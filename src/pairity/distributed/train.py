@@ -15,15 +15,11 @@ from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from pairity.distributed.cluster import (
-    compute_each,
-    hold_on,
-    read_checkpoint,
-    write_checkpoint,
-)
+from pairity.distributed.cluster import compute_each, hold_on, read_checkpoint, write_checkpoint
 from pairity.distributed.dataset import PairDataset, RunOptions
 from pairity.distributed.parts import Columns, Encoded, Part, encode
 from pairity.distributed.passes_on_workers import DaskEngine, load_chunk, make_chunk
@@ -252,10 +248,8 @@ def _fingerprint(surveyed: Survey, job: Job, prepared: Prepared) -> str:
     described = (surveyed.columns, job.recipe, job.parity, job.with_bias, job.factors, signs)
     digest.update(repr(described).encode())
     for table in prepared.design.tables:
-        arrays = (
-            [table] if isinstance(table, np.ndarray) else [table.data, table.indices, table.indptr]
-        )
-        for values in arrays:
+        parts = ("data", "indices", "indptr") if sp.issparse(table) else ()
+        for values in [getattr(table, part) for part in parts] or [table]:
             digest.update(np.ascontiguousarray(values).tobytes())
     return digest.hexdigest()
 
@@ -288,10 +282,9 @@ def survey_part(
     pieces: list[Encoded] = []
     checksums: list[str] = []
     for piece in encode(part, columns, index, odd=odd):
-        n_pairs += len(piece.first)
-        n_counted += (
-            len(piece.first) if piece.weight is None else int(np.count_nonzero(piece.weight))
-        )
+        n = len(piece.first)
+        n_pairs += n
+        n_counted += n if piece.weight is None else int(np.count_nonzero(piece.weight))
         for side in (piece.first, piece.second):
             ends += np.bincount(side, minlength=len(index))
         if numeric:

@@ -10,8 +10,8 @@ import numpy as np
 from pairity.estimators.transformers import PairNames, PairTransformer
 from pairity.pairs.arrays import joined
 from pairity.pairs.data import Pairs
-from pairity.pairs.known_objects import KnownObjects
 from pairity.pairs.neighbours import with_neighbour_means
+from pairity.pairs.same_objects import KnownObjects
 from pairity.runtime.validation import check_count
 
 

@@ -23,8 +23,8 @@ from pairity.kernels.standardized import Scaling
 from pairity.pairs.arrays import Matrix, Places, Vector, places_of
 from pairity.pairs.data import Pairs
 from pairity.pairs.derived import derived_features
-from pairity.pairs.known_objects import KnownObjects
 from pairity.pairs.parity import Orientation, Parity, unordered_keys
+from pairity.pairs.same_objects import KnownObjects
 
 #: How alike two objects are, as one number each, and what is given of the pair.
 _ALIKE = "distance", "cosine", "symmetric", "absolute_antisymmetric"

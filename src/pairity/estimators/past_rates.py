@@ -20,8 +20,8 @@ import numpy as np
 
 from pairity.pairs.arrays import Matrix, Vector, sums_at
 from pairity.pairs.data import Pairs
-from pairity.pairs.known_objects import KnownObjects
 from pairity.pairs.parity import Parity, unordered_keys
+from pairity.pairs.same_objects import KnownObjects
 
 #: Pairs of mean target that every object counts as having had.
 PRIOR = 5.0

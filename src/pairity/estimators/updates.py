@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from pairity.pairs.joining import one_after_another
+from pairity.pairs.same_objects import one_after_another
 from pairity.training.labels import one_per_pair
 from pairity.training.read import Observations, half_life_weights, read, read_pairs, read_weights
 

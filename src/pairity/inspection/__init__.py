@@ -30,7 +30,6 @@
 =============================  ================================================================
 """
 
-from pairity.inspection.certainty import Certainty
 from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
 from pairity.inspection.conformal import Conformal, conformal
 from pairity.inspection.effects import Effects, effects
@@ -62,7 +61,7 @@ from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
 from pairity.inspection.partners import Partners, top_partners
 from pairity.inspection.rank import rank_objects, rank_observed
-from pairity.inspection.ranking import Ranking
+from pairity.inspection.ranking import Certainty, Ranking
 from pairity.inspection.trajectories import Trajectories, plot_trajectories, trajectories
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 

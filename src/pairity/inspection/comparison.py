@@ -34,15 +34,14 @@ from sklearn.utils.validation import column_or_1d
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.classes import project
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.pairs.same_objects import Ends
 from pairity.runtime.validation import distinct_labels, refuse_large_targets, refuse_lossy
 
-Vector = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Weights = tuple[float, float, float]  # of the constant, the even and the odd part
-Folds = Iterable[tuple[Rows, Rows]]
+Folds = Iterable[tuple[Places, Places]]
 
 #: Penalties tried, relative to the mean of the diagonal.
 _PENALTIES = 10.0 ** np.arange(-3.0, 2.5)
@@ -167,7 +166,7 @@ def compare_mirrored(ends: Ends, targets: Targets) -> MirroredPairs:
     return MirroredPairs(n_pairs, n_agree, n_opposite, p_value)
 
 
-def match_orders(ends: Ends) -> tuple[Rows, Rows]:
+def match_orders(ends: Ends) -> tuple[Places, Places]:
     """Rows (a, b) and rows (b, a) matched one to one, in the order of the rows."""
     forward = np.flatnonzero(ends.first < ends.second)
     backward = np.flatnonzero(ends.first > ends.second)
@@ -177,7 +176,7 @@ def match_orders(ends: Ends) -> tuple[Rows, Rows]:
     return forward[there], backward[back]
 
 
-def _with_rank(codes: Rows, most: int) -> Rows:
+def _with_rank(codes: Places, most: int) -> Places:
     """Unique numbers: the code, and which occurrence of it this is."""
     order = np.argsort(codes, kind="stable")
     ordered, rank = codes[order], np.empty_like(codes)
@@ -200,7 +199,7 @@ class RidgeFit:
     left_out_error: float
 
 
-def units_by_size(units: Rows) -> list[Rows]:
+def units_by_size(units: Places) -> list[Places]:
     """Rows of the units, one array of shape (units, rows in each) for each size of unit."""
     _, codes, sizes = np.unique(units, return_inverse=True, return_counts=True)
     order = np.argsort(codes.reshape(-1), kind="stable")
@@ -210,7 +209,7 @@ def units_by_size(units: Rows) -> list[Rows]:
     ]
 
 
-def fit_ridge(gram: Vector, targets: Vector, rows_of_units: list[Rows]) -> RidgeFit:
+def fit_ridge(gram: Vector, targets: Vector, rows_of_units: list[Places]) -> RidgeFit:
     """Solve ``(K + penalty) theta = y`` for every penalty by one eigendecomposition.
 
     Without the rows u of a unit the prediction error on them is ``[A^-1]_uu^-1 theta_u`` with
@@ -224,19 +223,14 @@ def fit_ridge(gram: Vector, targets: Vector, rows_of_units: list[Rows]) -> Ridge
     for penalty in _PENALTIES * (scale if scale > 0.0 else 1.0):
         weights = 1.0 / (eigenvalues + penalty)
         theta = vectors @ (weights * rotated)
-        error = _left_out_error(vectors, weights, theta, rows_of_units)
-        fits.append(RidgeFit(theta, float(penalty), error))
+        total = 0.0
+        for rows in rows_of_units:  # (units, size)
+            picked = vectors[rows]  # (units, size, n)
+            inverse = (picked * weights) @ np.swapaxes(picked, 1, 2)
+            residual = np.asarray(np.linalg.solve(inverse, theta[rows][:, :, np.newaxis]))
+            total += float(np.sum(residual**2))
+        fits.append(RidgeFit(theta, float(penalty), total / len(theta)))
     return min(fits, key=lambda fit: fit.left_out_error)
-
-
-def _left_out_error(vectors: Vector, weights: Vector, theta: Vector, units: list[Rows]) -> float:
-    total = 0.0
-    for rows in units:  # (units, size)
-        picked = vectors[rows]  # (units, size, n)
-        inverse = (picked * weights) @ np.swapaxes(picked, 1, 2)
-        residual = np.asarray(np.linalg.solve(inverse, theta[rows][:, :, np.newaxis]))
-        total += float(np.sum(residual**2))
-    return total / len(theta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +280,7 @@ class Comparison:
 
     scores: dict[str, ModelScore]
     targets: Vector
-    units: Rows
+    units: Places
     odd_share: float
     strengths: tuple[float, float]
 
@@ -335,7 +329,7 @@ class KernelParts:
             )
         return cls(means[0], means[1], float(np.mean(shares)))
 
-    def gram(self, weights: Weights, rows: Rows) -> Vector:
+    def gram(self, weights: Weights, rows: Places) -> Vector:
         """``c + e K^b + o K^s`` between some of the pairs."""
         constant, even, odd = weights
         block = np.ix_(rows, rows)
@@ -349,7 +343,7 @@ class KernelParts:
         return even / larger, odd / larger
 
     def predict(
-        self, weights: Weights, theta: Vector, train: Rows, test: Rows
+        self, weights: Weights, theta: Vector, train: Places, test: Places
     ) -> tuple[Vector, Vector]:
         """Even (with the constant) and odd part of the predictions."""
         constant, even, odd = weights
@@ -359,7 +353,7 @@ class KernelParts:
 
 
 def compare_models(
-    kernels: Sequence[Kernel], pairs: Pairs, targets: Vector, units: Rows, folds: Folds
+    kernels: Sequence[Kernel], pairs: Pairs, targets: Vector, units: Places, folds: Folds
 ) -> Comparison:
     """Fit every model to every training fold and predict the pairs held out."""
     parts = KernelParts.of(kernels, pairs)

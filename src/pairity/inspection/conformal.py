@@ -28,11 +28,10 @@ from pairity.inspection.fitted_function import require_pairs, values_of
 from pairity.model_selection.held_out import Trainer
 from pairity.model_selection.splitter import PairKFold
 from pairity.model_selection.splitters import ObjectKFold
-from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import together
 from pairity.pairs.parity import SYMMETRIES, Parity
-from pairity.pairs.same_objects import ends_of
+from pairity.pairs.same_objects import ends_of, together
 from pairity.runtime.validation import check_count, check_level
 from pairity.training.labels import read_labels, read_targets
 
@@ -49,8 +48,14 @@ class Conformal:
         """``q`` of each pair; infinite where too few pairs of its kind were held out."""
         check_level(level)
         require_pairs(pairs)
-        quantiles = np.array([_quantile(values, level) for values in self.nonconformities])
-        return quantiles[_n_new(self.training, pairs)]
+        quantiles = np.full(3, np.inf)
+        for kind, values in enumerate(self.nonconformities):  # sorted
+            number = int(np.ceil((len(values) + 1) * level))
+            if number <= len(values):
+                quantiles[kind] = values[number - 1]
+        both, n_training = together(self.training, pairs), len(self.training)
+        n_new = ends_of(both).n_new(np.arange(len(both)) < n_training)
+        return quantiles[n_new[n_training:]]
 
     def predict_interval(self, pairs: Pairs, level: float = 0.9) -> Vector:
         """Lower and upper ends for new observations of a regressor, shape (n, 2)."""
@@ -127,38 +132,22 @@ def conformal(
         ObjectKFold(n_splits, new=(1, 2), random_state=random_state),
     ]
     ends = ends_of(pairs)
-    kept: tuple[list[Vector], ...] = ([], [], [])
-    for splitter in splitters:
-        for train, test in splitter.split(pairs, groups=groups):
-            if not len(train) or not len(test):
-                continue
-            if classes is not None and len(np.unique(targets[train])) < 2 and _odd(model) is None:
-                continue
-            values = values_of(trainer.fit(train, classes), pairs[test])
-            off = -truth[test] * values if classes is not None else np.abs(truth[test] - values)
-            trained = np.zeros(len(pairs), dtype=np.bool_)
-            trained[train] = True
-            n_new = ends.n_new(trained)[test]
-            for number, found in enumerate(kept):
-                found.append(off[n_new == number])
-    parts = [np.sort(np.concatenate([*found, np.zeros(0)])) for found in kept]
-    return Conformal(model, pairs, (parts[0], parts[1], parts[2]))
+    off, n_new = [np.zeros(0)], [np.zeros(0, dtype=np.intp)]
+    for train, test in (fold for one in splitters for fold in one.split(pairs, groups=groups)):
+        if not len(train) or not len(test):
+            continue
+        if classes is not None and len(np.unique(targets[train])) < 2 and _odd(model) is None:
+            continue
+        values = values_of(trainer.fit(train, classes), pairs[test])
+        off.append(-truth[test] * values if classes is not None else np.abs(truth[test] - values))
+        trained = np.isin(np.arange(len(pairs)), train)
+        n_new.append(ends.n_new(trained)[test])
+    values, kind = np.concatenate(off), np.concatenate(n_new)
+    known, partly, new = (np.sort(values[kind == number]) for number in range(3))
+    return Conformal(model, pairs, (known, partly, new))
 
 
 def _odd(model: Any) -> Any:
     """The parity of an antisymmetric model, None of others."""
     parity = SYMMETRIES[innermost(model).symmetry]
     return parity if parity is Parity.ODD else None
-
-
-def _quantile(values: Vector, level: float) -> float:
-    """The smallest value that ``ceil((n + 1) level)`` of n sorted ones do not exceed."""
-    number = int(np.ceil((len(values) + 1) * level))
-    return float(values[number - 1]) if number <= len(values) else np.inf
-
-
-def _n_new(training: Pairs, pairs: Pairs) -> Places:
-    """How many objects of each pair no training pair has."""
-    both = together(training, pairs)
-    is_training = np.arange(len(both)) < len(training)
-    return ends_of(both).n_new(is_training)[len(training) :]

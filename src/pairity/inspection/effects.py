@@ -21,26 +21,24 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 from sklearn.base import is_classifier
 
 from pairity.estimators.unwrap import direction
-from pairity.inspection.fitted_function import as_frame, margins
-from pairity.inspection.linear_part import LinearPart
-from pairity.inspection.parameter_fit import minimise
+from pairity.inspection.fitted_function import KINDS, as_frame, margins
+from pairity.inspection.linear_part import LinearPart, minimise
 from pairity.inspection.posterior_shape import Shape, shape_of
 from pairity.inspection.score_covariance import known_by_name, slope_of
-from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import at_the_latest_time
 from pairity.pairs.parity import Parity
+from pairity.pairs.same_objects import at_the_latest_time
 from pairity.runtime.validation import check_choice, check_level
+from pairity.training.kernel_posterior import solved
 
-KINDS = ("objects", "symmetric", "antisymmetric")
+#: Kind and number of a column.
+Column = tuple[str, int]
 #: Columns of objects that have effects of their own, at most.
 _MOST_COLUMNS = 2000
 #: Training pairs on which the function is compared with its effects, and how far it may be off.
@@ -88,17 +86,18 @@ class Effects:
 
     def to_frame(self) -> Any:
         """Return a pandas table, one row per column."""
-        columns = {
-            "name": list(self.names),
-            "kind": list(self.kinds),
-            "estimate": self.estimates,
-            "error": self.errors,
-            "lower": self.lower,
-            "upper": self.upper,
-            "statistic": self.statistics,
-            "p_value": self.p_values,
-        }
-        return as_frame(columns)
+        return as_frame(
+            {
+                "name": list(self.names),
+                "kind": list(self.kinds),
+                "estimate": self.estimates,
+                "error": self.errors,
+                "lower": self.lower,
+                "upper": self.upper,
+                "statistic": self.statistics,
+                "p_value": self.p_values,
+            }
+        )
 
     def __str__(self) -> str:
         width = max([len(name) for name in self.names], default=0)
@@ -161,11 +160,13 @@ def effects(
     for kind in kinds:
         check_choice(kind, "kinds", KINDS)
     part = LinearPart.of(model)
-    probes = _probes(part, kinds)
-    linear = _Columns.of(part, probes)
-    kept = linear.is_there
+    columns = _columns(part, kinds)
+    features = _features(part, columns)
+    kept = (features != 0.0).any(axis=1)  # the model depends on them
+    columns = [column for column, there in zip(columns, kept, strict=True) if there]
     slope = _slope(model, part)
-    roots, estimates = slope * linear.roots(part)[:, kept], slope * linear.estimates[kept]
+    estimates = slope * (features @ part.parameters[: features.shape[1]])[kept]
+    roots = slope * _roots(part, features)[:, kept]
     covariance = part.covariance(roots, clusters)
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     scatter = norm if clusters is None else student(part.degrees(clusters))
@@ -178,15 +179,16 @@ def effects(
                 "got test='likelihood_ratio' with clusters or for numbers; expected labels that are"
                 " independent: use test='wald'."
             )
-        statistics = _likelihood_ratios(part, linear.features[kept])
+        statistics = _likelihood_ratios(part, features[kept])
         p_values = chi2.sf(statistics, 1)
     quantile = float(scatter.ppf(0.5 + level / 2.0))
     below, above = _shape(part, roots, clusters).ends(errors, quantile)
-    named = _names(part, probes.columns, names)
-    codes = None if clusters is None or isinstance(clusters, str) else part.cluster_codes(clusters)
+    n_clusters = None
+    if clusters is not None and not isinstance(clusters, str):
+        n_clusters = len(part.named_clusters(clusters)[0])
     return Effects(
-        tuple(name for name, there in zip(named, kept, strict=True) if there),
-        tuple(kind for (kind, _), there in zip(probes.columns, kept, strict=True) if there),
+        _names(part, columns, names),
+        tuple(kind for kind, _ in columns),
         estimates,
         errors,
         estimates + below,
@@ -196,7 +198,7 @@ def effects(
         covariance,
         level,
         test,
-        None if codes is None else int(codes.max()) + 1,
+        n_clusters,
     )
 
 
@@ -217,107 +219,84 @@ def _shape(part: LinearPart, roots: Matrix, clusters: Any) -> Shape:
     return shape_of(part, part.observed, decisions, roots, mean_only=clusters is not None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Probes:
-    """Pairs that differ from a pair of zeros by one unit of one column; the pair of zeros is last."""
-
-    pairs: Pairs
-    columns: list[tuple[str, int]]
-
-
-def _probes(part: LinearPart, kinds: Sequence[str]) -> _Probes:
+def _columns(part: LinearPart, kinds: Sequence[str]) -> list[Column]:
     seen = part.observed.pairs
-    widths = dict(
-        zip(KINDS, (seen.n_object_features, seen.n_symmetric, seen.n_antisymmetric), strict=True)
-    )
-    if "objects" in kinds and widths["objects"] > _MOST_COLUMNS:
+    widths = seen.n_object_features, seen.n_symmetric, seen.n_antisymmetric
+    if "objects" in kinds and widths[0] > _MOST_COLUMNS:
         raise ValueError(
-            f"got {widths['objects']} columns of objects; expected at most {_MOST_COLUMNS} effects: ask"
+            f"got {widths[0]} columns of objects; expected at most {_MOST_COLUMNS} effects: ask"
             " for kinds=['symmetric', 'antisymmetric'], and rank_objects for the objects."
         )
-    columns = [(kind, at) for kind in KINDS if kind in kinds for at in range(widths[kind])]
-    number, width = len(columns) + 1, widths["objects"]
-    groups = {kind: np.zeros((number, widths[kind])) for kind in KINDS[1:]}
+    wide = zip(KINDS, widths, strict=True)
+    return [(kind, at) for kind, width in wide if kind in kinds for at in range(width)]
+
+
+def _probes(seen: Pairs, columns: list[Column]) -> Pairs:
+    """Pairs that differ from a pair of zeros by one unit of one column; the pair of zeros is last."""
+    number = len(columns) + 1
+    groups = [np.zeros((number, width)) for width in (seen.n_symmetric, seen.n_antisymmetric)]
     entries: list[tuple[int, int]] = []
     for row, (kind, at) in enumerate(columns):
         if kind == "objects":
             entries.append((row, at))
         else:
-            groups[kind][row, at] = 1.0
+            groups[KINDS.index(kind) - 1][row, at] = 1.0
     rows, places = np.array(entries, dtype=np.intp).reshape(-1, 2).T
-    table: Any = sp.csr_array((np.ones(len(rows)), (rows, places)), shape=(number + 1, width))
+    shape = (number + 1, seen.n_object_features)
+    table: Any = sp.csr_array((np.ones(len(rows)), (rows, places)), shape=shape)
     if not sp.issparse(seen.objects):
         table = table.toarray()
     # one id for all: what a name adds cancels
     ids = None if seen.ids is None else np.repeat(seen.ids[:1], number + 1)
-    first, zero = np.arange(number), np.full(number, number)
-    probes = Pairs(table, first, zero, groups["symmetric"], groups["antisymmetric"], ids=ids)
-    return _Probes(at_the_latest_time(probes, seen), columns)
+    probes = Pairs(table, np.arange(number), np.full(number, number), *groups, ids=ids)
+    return at_the_latest_time(probes, seen)
 
 
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """What one unit of each column adds: to the function, and to its explicit features."""
+def _features(part: LinearPart, columns: list[Column]) -> Matrix:
+    """What one unit of each column adds to the explicit features, shape (p, r).
 
-    estimates: Vector
-    features: Matrix  # (p, r)
-
-    @classmethod
-    def of(cls, part: LinearPart, probes: _Probes) -> _Columns:
-        """Read off the probes; refused where the function is not linear in the columns."""
-        seen, span = part.observed.pairs, part.span
-        tables = tables_of(span.form, (seen, probes.pairs))
-        assert tables is not None
-        rows = as_dense(ExplicitFeatures(span.form, tables[1]).rows)
-        features = rows[:-1] - rows[-1]
-        if features.shape[1] != span.rows.shape[1]:
-            raise ValueError(
-                "got a kernel that tells objects apart by their features; expected ids=... in the pairs"
-                " for Identity(), or a linear kernel."
-            )
-        some = np.unique(np.linspace(0, len(seen) - 1, min(_TRIED, len(seen))).astype(np.intp))
-        touched = (features != 0.0).any(axis=0)
-        values = as_dense(span.rows[some])[:, touched]
-        units = _units(part, seen[some], probes.columns)
-        rest = values - units @ features[:, touched]
-        size = np.abs(values).max(initial=0.0)
-        if np.ptp(rest, axis=0).max(initial=0.0) > _TOLERANCE * max(size, 1e-300):
-            raise ValueError(
-                f"got {part.machine._model.kernel!r}, which is not linear in these columns; expected a"
-                " linear kernel, or kinds=[...] of those that it is linear in."
-            )
-        return cls(features @ part.parameters[: features.shape[1]], features)
-
-    @property
-    def is_there(self) -> NDArray[np.bool_]:
-        """Whether the model depends on a column at all."""
-        return (self.features != 0.0).any(axis=1)
-
-    def roots(self, part: LinearPart) -> Matrix:
-        """Roots of the covariance of the effects, shape (r, p)."""
-        table, span = self.features, part.span
-        if span.has_bias:
-            table = np.hstack([table, np.zeros((len(table), 1))])
-        return np.asarray(solve_triangular(span.factor, table.T, lower=True, check_finite=False))
+    Refused where the function is not linear in the columns.
+    """
+    seen, span = part.observed.pairs, part.span
+    rows = as_dense(span.features(_probes(seen, columns))[1].rows)
+    features = rows[:-1] - rows[-1]
+    if features.shape[1] != span.rows.shape[1]:
+        raise ValueError(
+            "got a kernel that tells objects apart by their features; expected ids=... in the pairs"
+            " for Identity(), or a linear kernel."
+        )
+    some = np.unique(np.linspace(0, len(seen) - 1, min(_TRIED, len(seen))).astype(np.intp))
+    touched = (features != 0.0).any(axis=0)
+    values = as_dense(span.rows[some])[:, touched]
+    rest = values - _units(part, seen[some], columns) @ features[:, touched]
+    size = np.abs(values).max(initial=0.0)
+    if np.ptp(rest, axis=0).max(initial=0.0) > _TOLERANCE * max(size, 1e-300):
+        raise ValueError(
+            f"got {part.machine._model.kernel!r}, which is not linear in these columns; expected a"
+            " linear kernel, or kinds=[...] of those that it is linear in."
+        )
+    return features
 
 
-def _units(part: LinearPart, pairs: Pairs, columns: list[tuple[str, int]]) -> Matrix:
+def _roots(part: LinearPart, features: Matrix) -> Matrix:
+    """Roots of the covariance of the effects, shape (r, p)."""
+    if part.span.has_bias:
+        features = np.hstack([features, np.zeros((len(features), 1))])
+    return solved(part.span.factor, features.T)
+
+
+def _units(part: LinearPart, pairs: Pairs, columns: list[Column]) -> Matrix:
     """The columns of pairs: difference or sum of those of objects, group features."""
     sign = -1.0 if part.parity is Parity.ODD else 1.0
     objects = as_dense(pairs.objects[pairs.first]) + sign * as_dense(pairs.objects[pairs.second])
-    tables = {
-        "objects": objects,
-        "symmetric": pairs.symmetric,
-        "antisymmetric": pairs.antisymmetric,
-    }
-    return np.column_stack(
-        [*(tables[kind][:, at] for kind, at in columns), np.zeros((len(pairs), 0))]
-    )
+    tables = dict(zip(KINDS, (objects, pairs.symmetric, pairs.antisymmetric), strict=True))
+    chosen = [tables[kind][:, at] for kind, at in columns]
+    return np.column_stack([*chosen, np.zeros((len(pairs), 0))])
 
 
 def _names(
-    part: LinearPart, columns: list[tuple[str, int]], names: Mapping[str, Sequence[str]] | None
-) -> list[str]:
+    part: LinearPart, columns: list[Column], names: Mapping[str, Sequence[str]] | None
+) -> tuple[str, ...]:
     """Names given, ids for indicator columns of objects, or kinds and numbers."""
     seen, given = part.observed.pairs, dict(names or {})
     ids: dict[int, str] = {}
@@ -330,13 +309,13 @@ def _names(
         own = given.get(kind, ())
         default = ids.get(at) if kind == "objects" else None
         found.append(str(own[at]) if at < len(own) else default or f"{kind}[{at}]")
-    return found
+    return tuple(found)
 
 
 def _likelihood_ratios(part: LinearPart, directions: Matrix) -> Vector:
     """Twice the logarithms of ratios of penalised likelihoods, with each effect and without it.
 
-    With F of :mod:`pairity.inspection.parameter_fit` and losses of weight 2C, that is
+    With F of :func:`~pairity.inspection.linear_part.minimise` and losses of weight 2C, that is
     ``2 (min F with t' w = 0  -  min F) / 2C``: chi-squared of one degree where the effect is 0 and the
     penalty weak.
     """

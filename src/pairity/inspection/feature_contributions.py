@@ -19,13 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from pairity.inspection.fitted_function import as_frame, require_pairs, values_of
+from pairity.inspection.fitted_function import KINDS, as_frame, require_pairs, values_of
 from pairity.pairs.arrays import Matrix, Vector, as_dense
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 from pairity.runtime.validation import check_count
 
-_KINDS = ("objects", "symmetric", "antisymmetric")
 #: What objects without features are told apart by.
 _NAMES = "which objects"
 
@@ -58,22 +57,14 @@ class PairExplanation:
 
     def to_frame(self) -> Any:
         """A pandas table, the largest contribution first."""
-        order = self.order
-        return as_frame(
-            {
-                "feature": [self.names[place] for place in order],
-                "contribution": self.contributions[order],
-            }
-        )
+        shown = [self.names[place] for place in self.order]
+        return as_frame({"feature": shown, "contribution": self.contributions[self.order]})
 
     def __str__(self) -> str:
-        shown = [self.names[place] for place in self.order]
-        width = max(map(len, [*shown, "baseline"]))
+        added = {self.names[place]: self.contributions[place] for place in self.order}
+        width = max(map(len, [*added, "baseline"]))
         lines = [f"  {'baseline':<{width}}  {self.baseline:+.4g}"]
-        lines += [
-            f"  {name:<{width}}  {self.contributions[place]:+.4g}"
-            for name, place in zip(shown, self.order, strict=True)
-        ]
+        lines += [f"  {name:<{width}}  {value:+.4g}" for name, value in added.items()]
         return "\n".join([f"value {self.value:.4g}", *lines])
 
 
@@ -155,7 +146,7 @@ def _columns(
     """Names of features and the columns, by kind and number, that each stands for."""
     widths = pair.n_object_features, pair.n_symmetric, pair.n_antisymmetric
     single: dict[str, Columns] = {_NAMES: [("objects", 0)]} if _are_names(pair) else {}
-    for kind, width in zip(_KINDS, widths, strict=True):
+    for kind, width in zip(KINDS, widths, strict=True):
         given = list((names or {}).get(kind, ())) or [f"{kind} {at}" for at in range(width)]
         if len(given) != width:
             raise ValueError(

@@ -11,14 +11,15 @@ from sklearn.pipeline import Pipeline
 
 from pairity.estimators.machine import PairMachine
 from pairity.estimators.unwrap import direction, layers
+from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.solvers.low_rank.function import LowRankModel
 from pairity.training.model import PairModel
 from pairity.training.read import read_pairs
 
-Vector = NDArray[np.float64]
-
+#: Kinds of features, in the order in which users list them.
+KINDS = ("objects", "symmetric", "antisymmetric")
 #: Probabilities are kept this far from 0 and 1, so that log-odds stay finite.
 _LEAST_PROBABILITY = 1e-12
 #: The swap law is tried on this many pairs, and may be off by this part of the largest value.

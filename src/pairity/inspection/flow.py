@@ -25,18 +25,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, lsqr
 from threadpoolctl import threadpool_limits
 
 from pairity.inspection.fitted_function import margins
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered
 from pairity.pairs.same_objects import connected_parts
 from pairity.runtime.validation import refuse_extreme_weights, refuse_large_targets, refuse_lossy
-
-Vector = NDArray[np.float64]
-Places = NDArray[np.intp]
 
 #: Largest ratio of two weights.
 _WIDEST = 1e12
@@ -72,9 +70,7 @@ class PreferenceFlow:
 
     def gradient(self) -> sp.csr_array:
         """The matrix that takes scores to the flow ``s_i - s_j``, shape (n_edges, n_objects)."""
-        rows, entries = np.tile(np.arange(len(self)), 2), np.repeat([1.0, -1.0], len(self))
-        columns = np.concatenate([self.first, self.second])
-        return sp.csr_array((entries, (rows, columns)), shape=(len(self), self.n_objects))
+        return differences(self.first, self.second, self.n_objects)
 
     def components(self) -> Places:
         """Number of the connected part of each object; scores compare within one only."""
@@ -84,6 +80,14 @@ class PreferenceFlow:
         """Sum over the comparisons of each object, those where it is second times ``sign``."""
         as_first = np.bincount(self.first, edge_values, self.n_objects)
         return as_first + sign * np.bincount(self.second, edge_values, self.n_objects)
+
+
+def differences(first: Places, second: Places, n_objects: int) -> sp.csr_array:
+    """The matrix that takes a number of each object to ``s_i - s_j`` of each pair."""
+    n_pairs = len(first)
+    rows, entries = np.tile(np.arange(n_pairs), 2), np.repeat([1.0, -1.0], n_pairs)
+    places = rows, np.concatenate([first, second])
+    return sp.csr_array((entries, places), shape=(n_pairs, n_objects))
 
 
 def observed_flow(
@@ -182,12 +186,11 @@ def curl_part(flow: PreferenceFlow, values: Vector) -> Vector:
     """Projection of ``values`` on the edges of ``flow``; they must have no gradient part."""
     if compares_all(flow):
         return values
-    root = np.sqrt(flow.weights)
-    curls = _curl_matrix(flow)
-    if curls is not None:
-        loops = sp.csr_array(sp.diags_array(1.0 / root) @ curls.T)
-    else:
+    root, curls = np.sqrt(flow.weights), _curl_matrix(flow)
+    if curls is None:
         loops = _loops_by_matrices(flow)
+    else:
+        loops = sp.csr_array(sp.diags_array(1.0 / root) @ curls.T)
     return loops @ solve_least_squares(loops, root * values) / root
 
 

@@ -19,18 +19,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pairity.inspection.flow import (
-    Places,
     PreferenceFlow,
-    Vector,
     compares_all,
     curl_part,
     observed_flow,
     solve_least_squares,
     triangles_of,
 )
+from pairity.pairs.arrays import Mask, Places, Vector
 from pairity.pairs.data import Pairs
 
 #: Up to this many objects, matrices tell which edges are in a cycle at all.
@@ -193,7 +192,7 @@ def strongest_cycles(flow: PreferenceFlow, number: int = 10) -> CycleSearch:
     return CycleSearch(found.cycles, n_triangles, n_cyclic)
 
 
-def _count(flow: PreferenceFlow) -> tuple[int, int, NDArray[np.bool_]]:
+def _count(flow: PreferenceFlow) -> tuple[int, int, Mask]:
     """Numbers of triangles and of cycles, and which edges are in a cycle.
 
     With A the adjacency matrix and P the matrix of "is ahead of", triangles over the edge (i, j)

@@ -14,16 +14,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.metrics import check_scoring
 
 from pairity.estimators.transformers import PairNames, object_numbers
-from pairity.inspection.fitted_function import as_frame, require_pairs
+from pairity.inspection.fitted_function import KINDS, as_frame, require_pairs
 from pairity.model_selection.plots import new_axes
+from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.runtime.validation import check_count
-
-_KINDS = ("objects", "symmetric", "antisymmetric")
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,8 @@ class Columns:
 class Shuffle:
     """Which object, and which pair, each takes its values from."""
 
-    objects: NDArray[np.intp]  # (number of distinct objects,)
-    rows: NDArray[np.intp]  # (n,)
+    objects: Places  # (number of distinct objects,)
+    rows: Places  # (n,)
 
 
 class ShuffleFrame:
@@ -81,14 +79,13 @@ class ShuffleFrame:
         pairs, rows = self.pairs, shuffle.rows
         source = self.representative[shuffle.objects][self.numbers]
         turned = (self.direction * self.direction[rows])[:, np.newaxis]
+        odd = turned * pairs.antisymmetric[rows]
         return Pairs(
             _replaced(pairs.objects, pairs.objects[source], columns.objects),
             pairs.first,
             pairs.second,
             _replaced(pairs.symmetric, pairs.symmetric[rows], columns.symmetric),
-            _replaced(
-                pairs.antisymmetric, turned * pairs.antisymmetric[rows], columns.antisymmetric
-            ),
+            _replaced(pairs.antisymmetric, odd, columns.antisymmetric),
             ids=pairs.ids[source] if columns.ids and pairs.ids is not None else pairs.ids,
             time=pairs.time,
         )
@@ -122,29 +119,28 @@ class PermutationImportance:
 
     names: tuple[str, ...]
     baseline: float
-    drops: NDArray[np.float64]
+    drops: Matrix
 
     @property
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Vector:
         """Mean drop of each feature."""
         return np.asarray(self.drops.mean(axis=1))
 
     @property
-    def spread(self) -> NDArray[np.float64]:
+    def spread(self) -> Vector:
         """Standard deviation of the drop over the shuffles; 0 for a single one."""
         repeats = self.drops.shape[1]
         return self.drops.std(axis=1, ddof=1) if repeats > 1 else np.zeros(len(self.drops))
 
     @property
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Places:
         """Features by mean drop, largest first."""
         return np.argsort(-self.mean, kind="stable")
 
     def __str__(self) -> str:
         width, mean, spread = max(map(len, self.names), default=0), self.mean, self.spread
-        lines = (
-            f"  {self.names[i]:<{width}}  {mean[i]:+.4f} ± {spread[i]:.4f}" for i in self.order
-        )
+        line = "  {:<{}}  {:+.4f} ± {:.4f}"
+        lines = (line.format(self.names[i], width, mean[i], spread[i]) for i in self.order)
         head = f"score {self.baseline:.4g}; drop when shuffled {self.drops.shape[1]} times:"
         return "\n".join([head, *lines])
 
@@ -238,7 +234,7 @@ def permutation_importance(
 def _every_column(names: PairNames) -> dict[str, Columns]:
     """One feature for each column; names that occur twice are told apart by their place."""
     columns: dict[str, Columns] = {}
-    for kind in _KINDS:
+    for kind in KINDS:
         for number, name in enumerate(getattr(names, kind)):
             name = name if name not in columns else f"{name} ({len(columns)})"
             columns[name] = Columns.one(kind, number)
@@ -259,12 +255,11 @@ def _read_columns(feature: str, given: Any, names: PairNames) -> Columns:
                     f" {', '.join(map(repr, by_name))}, or the number of an object column."
                 )
             parts.append(part)
-        given = Columns(
-            tuple(c for part in parts for c in part.objects),
-            tuple(c for part in parts for c in part.symmetric),
-            tuple(c for part in parts for c in part.antisymmetric),
-        )
-    for kind in _KINDS:
+        together: dict[str, Any] = {
+            kind: tuple(c for part in parts for c in getattr(part, kind)) for kind in KINDS
+        }
+        given = Columns(**together)
+    for kind in KINDS:
         width = len(getattr(names, kind))
         for column in getattr(given, kind):
             if not 0 <= column < width:

@@ -17,13 +17,12 @@ from pairity.inspection.fitted_function import (
     values_of,
 )
 from pairity.operators.pair_operator import PairOperator
+from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity, impose
 from pairity.runtime.validation import check_count
 from pairity.training.model import PairModel
 
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
 Names = tuple[NDArray[Any], NDArray[Any]]  # of the first and of the second objects
 
 #: Kernel values that are held at a time.
@@ -103,7 +102,7 @@ class Influences:
         Number of training pairs that contribute at all.
     """
 
-    rows: NDArray[np.intp]
+    rows: Places
     contributions: Matrix
     rest: Vector
     decisions: Vector
@@ -116,23 +115,19 @@ class Influences:
         return len(self.rows)
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        for pair, (first, second, decision) in enumerate(
-            zip(*self.asked, self.decisions, strict=True)
-        ):
-            yield (
-                f"pair {pair} ({first}, {second}): decision {decision:+.4g} ="
+        lines, kept = [], self.rows.shape[1]
+        for pair, (first, second) in enumerate(zip(*self.asked, strict=True)):
+            lines.append(
+                f"pair {pair} ({first}, {second}): decision {self.decisions[pair]:+.4g} ="
                 f" {self.intercept:+.4g} intercept, {self.contributions[pair].sum():+.4g} from"
-                f" {self.rows.shape[1]} training pairs, {self.rest[pair]:+.4g} from"
-                f" {self.n_support - self.rows.shape[1]} others"
+                f" {kept} training pairs, {self.rest[pair]:+.4g} from {self.n_support - kept} others"
             )
             for rank, row in enumerate(self.rows[pair]):
                 name = ""
                 if self.training is not None:
                     name = f" ({self.training[0][pair, rank]}, {self.training[1][pair, rank]})"
-                yield f"  {self.contributions[pair, rank]:+.4g}  row {row}{name}"
+                lines.append(f"  {self.contributions[pair, rank]:+.4g}  row {row}{name}")
+        return "\n".join(lines)
 
     def to_frame(self) -> Any:
         """A pandas table: one line for each pair asked for and training pair."""
@@ -170,21 +165,20 @@ def _blocks(function: PairModel, pairs: Pairs) -> Iterator[Matrix]:
 
     The projected kernel is evaluated in one order of each pair alone.
     """
-    step = max(1, _ENTRIES // max(1, len(function.coefficients)))
-    for start in range(0, len(pairs), step):
-        batch = pairs[start : start + step].compact()
+
+    def kernel_values(some: Pairs) -> Matrix:
+        return PairOperator(function.kernel, some, function.support).block(slice(None), slice(None))
+
+    for rows in batches(len(pairs), _ENTRIES // max(1, len(function.coefficients))):
+        batch = pairs[rows].compact()
         if function.parity is None:
-            values = _kernel_values(function, batch)
+            values = kernel_values(batch)
         else:
             order = Orientation.of_compact(batch)
             batch = batch.with_swapped(order.turned)
-            value, mirrored = (_kernel_values(function, side) for side in (batch, batch.swap()))
+            value, mirrored = kernel_values(batch), kernel_values(batch.swap())
             values = order.restored(function.parity, impose(function.parity, value, mirrored))
         yield values * function.coefficients
-
-
-def _kernel_values(function: PairModel, pairs: Pairs) -> Matrix:
-    return PairOperator(function.kernel, pairs, function.support).block(slice(None), slice(None))
 
 
 def influential_pairs(
@@ -252,7 +246,7 @@ def _names(pairs: Pairs) -> Names:
 
 
 def _training_names(
-    learner: Any, rows: NDArray[np.intp], columns: NDArray[np.intp], training: Pairs | None
+    learner: Any, rows: Places, columns: Places, training: Pairs | None
 ) -> Names | None:
     """Names of the chosen training pairs, in the order in which they were trained on."""
     if training is None:

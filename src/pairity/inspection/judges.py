@@ -26,8 +26,7 @@ from scipy.special import expit
 from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
 from pairity.inspection.fitted_function import as_frame
 from pairity.inspection.linear_part import LinearPart
-from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
-from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.arrays import Places, Vector, sums_at
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity
 from pairity.solvers.primal_design import Design
@@ -85,10 +84,7 @@ class Judges:
         """f for the typical judge, shape (n,), exactly odd under a swap."""
         compact = pairs.compact()
         order = Orientation.of_compact(compact)
-        form = self.part.span.form
-        tables = tables_of(form, (self.part.observed.pairs, compact.with_swapped(order.turned)))
-        assert tables is not None
-        rows = ExplicitFeatures(form, tables[1]).rows
+        rows = self.part.span.features(compact.with_swapped(order.turned))[1].rows
         if rows.shape[1] != len(self.parameters):
             raise ValueError(
                 "got objects that no judge has seen; expected those of the training pairs."
@@ -140,10 +136,8 @@ def judges(model: Any, judge: ArrayLike) -> Judges:
             f"got {type(part.machine).__name__} with symmetry={part.machine.symmetry!r}; expected an"
             " antisymmetric PairLogistic: judges say who is ahead."
         )
-    codes = part.cluster_codes(judge)
-    given = np.asarray(judge)
-    seen = given[part.observed.rows] if len(given) == part.observed.n_rows else given
-    return _Votes(part, codes).estimated(np.unique(seen))
+    names, codes = part.named_clusters(judge)
+    return _Votes(part, codes).estimated(names)
 
 
 class _Votes:
@@ -160,8 +154,7 @@ class _Votes:
         self.slope_variance = self.bias_variance = _FIRST_VARIANCE
 
     def _sums(self, values: Vector) -> Vector:
-        sums = np.bincount(self.codes, self.weights * values, self.n_judges)
-        return sums.astype(np.float64)
+        return sums_at(self.codes, self.weights * values, self.n_judges)
 
     def _slopes_of_losses(self, values: Vector) -> tuple[Vector, Vector]:
         """Outcomes less their chances, and variances of outcomes; odd and even, bit for bit."""

@@ -32,7 +32,6 @@ from sklearn.base import clone, is_classifier
 
 from pairity.estimators.uncertainty import WithPosterior, observations_of
 from pairity.estimators.unwrap import direction, layers, machine_of
-from pairity.inspection.parameter_fit import minimise
 from pairity.losses.loss import Logistic, Squared
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.parity import Parity, halved_weight
@@ -41,8 +40,8 @@ from pairity.solvers.primal_design import Design
 from pairity.training.posterior import Parameters, Posterior
 from pairity.training.read import Observations, read
 
-#: The name that asks for clusters of rows that share an object.
-BY_OBJECT = "object"
+#: Newton steps at most, how often one is halved, and the share of the objective that ends them.
+_MOST_STEPS, _MOST_HALVINGS, _SETTLED = 100, 40, 1e-14
 
 
 def posterior(model: Any, training: tuple[Any, ...] | None = None) -> Posterior:
@@ -154,17 +153,16 @@ class LinearPart:
         directions = solve_triangular(span.factor, roots, lower=True, trans="T")  # P^-1 t
         used = directions[: span.rows.shape[1]]  # without a constant, which is not penalised
         shrunk = self.scale * (used.T @ used)
-        pulls, rows = self.pulls[:, np.newaxis], span.rows
-        # one number per row and functional: how much the row moves it
-        if isinstance(clusters, str) and clusters == BY_OBJECT:
-            return self._dyadic(self._influences(used, directions, pulls)) + shrunk
-        codes = self.cluster_codes(clusters)
-        n_clusters = int(codes.max(initial=-1)) + 1
-        gathering = sp.csr_array(
-            (pulls.ravel(), (codes, np.arange(len(codes)))), shape=(n_clusters, len(codes))
-        )
-        sums = gathering @ rows
-        moved = np.asarray(sums @ used)
+        if is_by_object(clusters):
+            # one number per row and functional: how much the row moves it
+            moved = np.asarray(span.rows @ used)
+            if span.has_bias:
+                moved = moved + directions[-1]
+            return self._dyadic(moved * self.pulls[:, np.newaxis]) + shrunk
+        names, codes = self.named_clusters(clusters)
+        n_clusters = len(names)
+        gathering = _gathering(codes, self.pulls, n_clusters)
+        moved = np.asarray((gathering @ span.rows) @ used)
         if span.has_bias:
             moved = moved + np.outer(gathering.sum(axis=1), directions[-1])
         n, edf = len(codes), span.edf
@@ -173,17 +171,12 @@ class LinearPart:
 
     def degrees(self, clusters: Any) -> int:
         """Degrees of freedom of a clustered covariance: clusters, or objects, less one."""
-        if isinstance(clusters, str) and clusters == BY_OBJECT:
+        if is_by_object(clusters):
             return ends_of(self.observed.pairs).n_objects - 1
-        return int(self.cluster_codes(clusters).max())
-
-    def _influences(self, used: Matrix, directions: Matrix, pulls: Matrix) -> Matrix:
-        moved = np.asarray(self.span.rows @ used)
-        if self.span.has_bias:
-            moved = moved + directions[-1]
-        return moved * pulls
+        return len(self.named_clusters(clusters)[0]) - 1
 
     def _dyadic(self, moved: Matrix) -> Matrix:
+        """The middle of the sandwich for rows that share objects; rows move functionals so much."""
         ends = ends_of(self.observed.pairs)
         proper = ends.first != ends.second
         by_object = _sums(ends.first, moved, ends.n_objects)
@@ -193,8 +186,8 @@ class LinearPart:
         values, vectors = np.linalg.eigh(by_object.T @ by_object - by_pair.T @ by_pair)
         return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
-    def cluster_codes(self, clusters: ArrayLike) -> Places:
-        """Number of the cluster of each row that counts."""
+    def named_clusters(self, clusters: ArrayLike) -> tuple[NDArray[Any], Places]:
+        """Clusters in order, and the number of the cluster of each row that counts."""
         values: NDArray[Any] = np.asarray(clusters)
         if values.shape not in ((self.observed.n_rows,), (len(self.observed),)):
             raise ValueError(
@@ -203,16 +196,67 @@ class LinearPart:
             )
         if len(values) == self.observed.n_rows:
             values = values[self.observed.rows]
-        codes = np.unique(values, return_inverse=True)[1].reshape(-1)
-        if len(codes) and codes.max() == 0:
+        names, codes = np.unique(values, return_inverse=True)
+        if len(names) == 1:
             raise ValueError(
                 "got one cluster only; expected several: nothing says how clusters differ."
             )
-        return codes
+        return names, codes
+
+
+def is_by_object(by: Any) -> bool:
+    """Whether rows that share an object are to hang together."""
+    return isinstance(by, str) and by == "object"
+
+
+def _gathering(codes: Places, entries: Vector, number: int) -> sp.csr_array:
+    """The matrix that takes rows, times their entries, to sums by their codes."""
+    places = codes, np.arange(len(codes))
+    return sp.csr_array((entries, places), shape=(number, len(codes)))
 
 
 def _sums(codes: Places, rows: Matrix, number: int) -> Matrix:
-    gathering = sp.csr_array(
-        (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(number, len(codes))
-    )
-    return np.asarray(gathering @ rows)
+    return np.asarray(_gathering(codes, np.ones(len(codes)), number) @ rows)
+
+
+# Newton's method on the parameters, to rounding, also without one effect ------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The smallest value, and the parameters there."""
+
+    value: float
+    parameters: Vector
+
+
+def minimise(design: Design, loss: Any, start: Vector, direction: Vector | None = None) -> Minimum:
+    """Minimum of ``F(w) = 1/2 |w|^2 + sum_i loss_i(z_i w)``, on ``direction' w = 0`` if there is one."""
+    parameters = start.copy()
+    if direction is not None:
+        parameters -= direction * (direction @ parameters) / (direction @ direction)
+
+    def value(at: Vector) -> float:
+        return 0.5 * float(design.penalty @ at**2) + float(loss.value(design.times(at)).sum())
+
+    last = value(parameters)
+    for _ in range(_MOST_STEPS):
+        decisions = design.times(parameters)
+        gradient = design.penalty * parameters - design.transposed(loss.pull(decisions))
+        inverse = design.solver(loss.curvature(decisions), 1e-12)
+        step = -inverse(gradient)
+        if direction is not None:  # the step on the plane across it
+            along = inverse(direction)
+            step = step - along * float(direction @ step) / float(direction @ along)
+        length = 1.0
+        now = value(parameters + step)
+        for _ in range(_MOST_HALVINGS):
+            if now <= last + _SETTLED * abs(last):
+                break
+            length /= 2.0
+            now = value(parameters + length * step)
+        parameters = parameters + length * step
+        if last - now <= _SETTLED * abs(last):
+            return Minimum(min(now, last), parameters)
+        last = now
+    return Minimum(last, parameters)

@@ -27,8 +27,8 @@ from pairity.inspection.fitted_function import (
     margins,
     object_names,
 )
-from pairity.inspection.flow import Places, Vector
 from pairity.inspection.sparse_groups import average_groups, linked_parts, numbered_by_size
+from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered
 from pairity.runtime.validation import check_choice, plain_numbers
@@ -79,8 +79,7 @@ class Grouping:
     def to_frame(self) -> Any:
         """Return a pandas table, the largest group first."""
         columns = {"id": self.ids, "group": self.labels, "size": self.sizes[self.labels]}
-        table = as_frame(columns)
-        return table.sort_values("group", kind="stable").reset_index(drop=True)
+        return as_frame(columns).sort_values("group", kind="stable").reset_index(drop=True)
 
     def __str__(self) -> str:
         score = self.validation_score
@@ -146,21 +145,16 @@ def group_objects(
         threshold, score = _choose_threshold(model, validation, method, criterion)
     pairs = objects if isinstance(objects, Pairs) else Pairs.complete(objects)
     cut = 0.0 if threshold is None else float(threshold)
-    labels = _groups(model, pairs, method, cut)
-    names = object_names(pairs.ids if ids is None else ids, pairs.n_objects)
-    return Grouping(names, labels, cut, method, score)
-
-
-def _groups(model: Any, pairs: Pairs, method: str, threshold: float) -> Places:
-    """Groups of objects; where few pairs are candidates, without a table of all pairs."""
-    m = pairs.n_objects
+    values, m = margins(model, pairs, Parity.EVEN), pairs.n_objects
+    given = pairs.first, pairs.second, values, m, cut
     if len(pairs) > _FEW * m * (m - 1) / 2:
-        return _cut(_similarities(model, pairs), m, method, threshold)
-    values = margins(model, pairs, Parity.EVEN)
-    given = pairs.first, pairs.second, values, m, threshold
-    return (
-        linked_parts(*given) if method == "components" else average_groups(*given, _absent(values))
-    )
+        labels = _cut(_similarities(pairs, values), m, method, cut)
+    elif method == "components":  # where few pairs are candidates, without a table of all pairs
+        labels = linked_parts(*given)
+    else:
+        labels = average_groups(*given, _absent(values))
+    names = object_names(pairs.ids if ids is None else ids, m)
+    return Grouping(names, labels, cut, method, score)
 
 
 def _absent(values: Vector) -> float:
@@ -169,9 +163,8 @@ def _absent(values: Vector) -> float:
     return lowest - 1.0 - abs(lowest)
 
 
-def _similarities(model: Any, pairs: Pairs) -> Vector:
+def _similarities(pairs: Pairs, values: Vector) -> Vector:
     """Similarities of all pairs of objects in SciPy's condensed order; the best of repetitions."""
-    values = margins(model, pairs, Parity.EVEN)
     proper = pairs.first != pairs.second
     size = pairs.n_objects * (pairs.n_objects - 1) // 2
     similarity = np.full(size, _absent(values))
@@ -215,7 +208,7 @@ def _choose_threshold(
     # chains may lead over pairs without a label
     plain = not (pairs.n_symmetric or pairs.n_antisymmetric)
     known = Pairs.complete(pairs.objects) if plain else pairs
-    tree, top = _tree(_similarities(model, known), method)
+    tree, top = _tree(_similarities(known, margins(model, known, Parity.EVEN)), method)
     level = (top - cophenet(tree))[_condensed(pairs)]
     order = np.argsort(-level, kind="stable")
     levels, joined = level[order], np.arange(1, len(order) + 1)

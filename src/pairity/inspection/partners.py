@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection.fitted_function import as_frame, object_names, values_of
-from pairity.kernels.atoms import Monomial, expand
+from pairity.kernels.atoms import expand
 from pairity.pairs.arrays import Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.validation import check_count
@@ -112,63 +112,52 @@ Found = tuple[Places, Vector, int]
 
 def _adds_up(model: Any) -> bool:
     """Whether ``f(a, b) = g(a) + h(b)`` by the formula of the kernel."""
-    function = getattr(machine_of(model), "_model", None)
-    kernel = getattr(function, "kernel", None)
+    kernel = getattr(getattr(machine_of(model), "_model", None), "kernel", None)
     if kernel is None or hasattr(model, "members_"):  # those add several models
         return False
-    return all(_is_of_one_object(monomial) for monomial in expand(kernel, 0, 0).terms)
-
-
-def _is_of_one_object(monomial: Monomial) -> bool:
-    """Whether kernels of only one object of the new pair are in it: edges ac and ad, or bc and bd."""
-    ac, ad, bc, bd = map(len, monomial.edges)
-    return not monomial.factors and not (ac + ad and bc + bd)
+    for monomial in expand(kernel, 0, 0).terms:
+        ac, ad, bc, bd = map(len, monomial.edges)
+        if monomial.factors or (ac + ad and bc + bd):  # both objects of the new pair are in it
+            return False
+    return True
 
 
 def _one_list(model: Any, table: Pairs, k: int) -> Found:
     """The k best of one list, which serves all objects; the values are the model's own."""
     m = table.n_objects
-    nobody = np.zeros(m, dtype=np.intp)
-    scores = values_of(model, _asked(table, nobody, np.arange(m)))
+    scores = _values(model, table, np.zeros(m, dtype=np.intp), np.arange(m))
     best = np.argsort(-scores, kind="stable")[: k + 1]
-    first = np.repeat(np.arange(m), len(best))
-    second = np.tile(best, m)
+    first, second = np.repeat(np.arange(m), len(best)), np.tile(best, m)
     kept = first != second
     first, second = first[kept], second[kept]
-    values = values_of(model, _asked(table, first, second))
-    partners, top = _largest(first, second, values, m, k)
-    return partners, top, m + len(first)
+    found = _largest(first, second, _values(model, table, first, second), m, k)
+    return *found, m + len(first)
 
 
 def _all_pairs(model: Any, table: Pairs, k: int) -> Found:
     """All pairs, some first objects at a time."""
-    m = table.n_objects
-    parts = []
+    m, parts = table.n_objects, []
     for rows in batches(m, _PAIRS_AT_A_TIME // max(m, 1)):
-        first = np.repeat(np.arange(rows.start, rows.stop), m)
-        second = np.tile(np.arange(m), rows.stop - rows.start)
-        values = values_of(model, _asked(table, first, second))
-        own = first == second
-        found = _largest(
-            first[~own] - rows.start, second[~own], values[~own], rows.stop - rows.start, k
-        )
-        parts.append(found)
+        n_rows = rows.stop - rows.start
+        first, second = np.repeat(np.arange(n_rows), m), np.tile(np.arange(m), n_rows)
+        values = _values(model, table, rows.start + first, second)
+        other = rows.start + first != second
+        parts.append(_largest(first[other], second[other], values[other], n_rows, k))
     partners, top = (np.concatenate(part) for part in zip(*parts, strict=True))
     return partners, top, m * m
 
 
 def _of_candidates(model: Any, pairs: Pairs, k: int) -> Found:
     """Of candidates alone: each is in question for both of its objects."""
-    there, back = values_of(model, pairs), values_of(model, pairs.swap())
-    first = np.concatenate([pairs.first, pairs.second])
-    second = np.concatenate([pairs.second, pairs.first])
-    values, proper = np.concatenate([there, back]), first != second
-    partners, top = _largest(first[proper], second[proper], values[proper], pairs.n_objects, k)
-    return partners, top, 2 * len(pairs)
+    values = np.concatenate([values_of(model, pairs), values_of(model, pairs.swap())])
+    both = pairs.with_mirrored()
+    proper = both.first != both.second
+    ends = both.first[proper], both.second[proper]
+    return *_largest(*ends, values[proper], pairs.n_objects, k), 2 * len(pairs)
 
 
-def _asked(table: Pairs, first: Places, second: Places) -> Pairs:
-    return Pairs(table.objects, first, second, ids=table.ids)
+def _values(model: Any, table: Pairs, first: Places, second: Places) -> Vector:
+    return values_of(model, Pairs(table.objects, first, second, ids=table.ids))
 
 
 def _largest(

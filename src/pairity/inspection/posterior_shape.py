@@ -24,16 +24,17 @@ by random signs with a seed (Hutchinson), as it adds a few per cent at most.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.special import expit
 
+from pairity.inspection.linear_part import LinearPart
 from pairity.pairs.arrays import Matrix, Vector, batches
 from pairity.training.kernel_posterior import at_a_time
-from pairity.training.posterior import Parameters
+from pairity.training.posterior import Parameters, Posterior
 from pairity.training.read import Observations
 
 #: Influences of rows on scores up to which shapes are looked at; beyond, tails are taken as normal.
@@ -80,18 +81,8 @@ class Shape:
         return np.minimum(low, 0.0), np.maximum(high, 0.0)
 
 
-class _Known(Protocol):
-    """A posterior, or the linear part of a model."""
-
-    @property
-    def span(self) -> Any: ...
-
-    @property
-    def scale(self) -> float: ...
-
-
 def shape_of(
-    known: _Known,
+    known: Posterior | LinearPart,
     observed: Observations,
     decisions: Vector,
     roots: Matrix,
@@ -103,9 +94,8 @@ def shape_of(
     ``mean_only`` leaves all but the mean normal, where the variance is not that of the posterior.
     """
     span, number = known.span, roots.shape[1]
-    is_new = isinstance(span, Parameters) and len(roots) != len(span.factor)
-    if not isinstance(span, Parameters) or span.has_bias or is_new:
-        return Shape.normal(number)
+    if not isinstance(span, Parameters) or span.has_bias or len(roots) != len(span.factor):
+        return Shape.normal(number)  # the last where there are new objects
     if len(observed) * number > _MOST_INFLUENCES:
         return Shape.normal(number)
     ahead, behind = expit(decisions), expit(-decisions)  # so that the third is odd, bit for bit

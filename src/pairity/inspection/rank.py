@@ -9,26 +9,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pairity.estimators.unwrap import ahead, layers, limit_of, machine_of
-from pairity.inspection.certainty import certainty_of
-from pairity.inspection.fitted_function import (
-    is_pairs_with_targets,
-    margins,
-    object_names,
-)
+from pairity.inspection.fitted_function import is_pairs_with_targets, margins, object_names
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
-from pairity.inspection.hodge import (
-    CycleSearch,
-    decompose,
-    strongest_cycles,
+from pairity.inspection.hodge import CycleSearch, decompose, strongest_cycles
+from pairity.inspection.ranking import (
+    SCORES,
+    Ranking,
+    certainty_of,
+    mean_margins,
+    ranks_of,
+    win_shares,
 )
-from pairity.inspection.ranking import SCORES, Ranking, mean_margins, ranks_of, win_shares
 from pairity.inspection.score_covariance import (
-    Refits,
     Spread,
     analytic_spread,
     comparable,
     refitted,
     slope_of,
+    spread_of_refits,
     unit_codes,
 )
 from pairity.inspection.trajectories import all_pairs, training_objects
@@ -109,46 +107,38 @@ def rank_objects(
     """
     _check_options(method, intervals, n_resamples, level, n_cycles)
     if objects is None:
-        objects = _trained_with(model)
+        known = training_objects(model)
+        objects = all_pairs(known, np.arange(known.n_objects))
     _refuse_too_many(model, objects)
     names = objects.ids if ids is None and isinstance(objects, Pairs) else ids
     pairs = _compared(model, objects)
     if at is not None:
         pairs = pairs.at(at)
-    flow = model_flow(model, pairs)
+    decisions = margins(model, pairs, Parity.ODD)
+    flow = observed_flow(pairs, decisions)
     meaning = f"{ahead(model)}: the first object is ahead"
     ranking = replace(_ranking(flow, names, method, n_cycles), meaning=meaning)
     if intervals is None:
         return ranking
     if intervals == "analytic":
-        decisions = margins(model, pairs, Parity.ODD)
         spread = analytic_spread(model, pairs, flow, decisions, method, by)
-        return _with_certainty(ranking, spread, level, random_state, intervals)
-    if training is None or not is_pairs_with_targets(training):
+    elif training is None or not is_pairs_with_targets(training):
         raise ValueError(
             "got intervals without training; expected training=(pairs, y), what the model was"
             " fitted to: it is fitted again for intervals."
         )
-    learner, slope = model, 1.0
-    if refit is not None:
-        learner = refit
-        slope = slope_of(*(margins(one, pairs, Parity.ODD) for one in (model, refit)))
-    refits = refitted(
-        learner,
-        training,
-        lambda other: slope * SCORES[method](model_flow(other, pairs)),
-        intervals,
-        "pair" if by is None else by,
-        n_resamples,
-        random_state,
-    )
-    return _with_refits(ranking, refits, level, random_state)
-
-
-def _trained_with(model: Any) -> Pairs:
-    """All pairs of the objects that a model was trained with."""
-    known = training_objects(model)
-    return all_pairs(known, np.arange(known.n_objects))
+    else:
+        slope = 1.0 if refit is None else slope_of(decisions, margins(refit, pairs, Parity.ODD))
+        spread = refitted(
+            model if refit is None else refit,
+            training,
+            lambda other: slope * SCORES[method](model_flow(other, pairs)),
+            intervals,
+            "pair" if by is None else by,
+            n_resamples,
+            random_state,
+        )
+    return _with_certainty(ranking, spread, level, random_state, intervals)
 
 
 def _compared(model: Any, objects: Any) -> Pairs:
@@ -212,15 +202,12 @@ def rank_observed(
     factors = (generator.exponential(size=n_units)[codes] for _ in range(n_resamples))
     flows = (observed_flow(pairs, y, weights * factor) for factor in factors)
     replicates = np.stack([SCORES[method](resampled) for resampled in flows])
-    return _with_refits(ranking, Refits(replicates, intervals), level, random_state)
+    spread = spread_of_refits(replicates, intervals)
+    return _with_certainty(ranking, spread, level, random_state, intervals)
 
 
 def _ranking(
-    flow: PreferenceFlow,
-    ids: ArrayLike | None,
-    method: str,
-    n_cycles: int,
-    curl: bool = True,
+    flow: PreferenceFlow, ids: ArrayLike | None, method: str, n_cycles: int, curl: bool = True
 ) -> Ranking:
     parts = decompose(flow, curl=curl)
     scores = parts.scores if method == "least_squares" else SCORES[method](flow)
@@ -240,11 +227,7 @@ def _ranking(
 
 
 def _with_certainty(
-    ranking: Ranking,
-    spread: Spread,
-    level: float,
-    random_state: Any,
-    source: str,
+    ranking: Ranking, spread: Spread, level: float, random_state: Any, source: str
 ) -> Ranking:
     certainty = certainty_of(
         ranking.scores,
@@ -257,11 +240,6 @@ def _with_certainty(
         source=source,
     )
     return replace(ranking, certainty=certainty)
-
-
-def _with_refits(ranking: Ranking, refits: Refits, level: float, random_state: Any) -> Ranking:
-    spread = Spread(refits.covariance(), degrees=refits.degrees)
-    return _with_certainty(ranking, spread, level, random_state, refits.source)
 
 
 def _refuse_too_many(model: Any, objects: Any) -> None:

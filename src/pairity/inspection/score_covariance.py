@@ -16,14 +16,18 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone, is_classifier
 
 from pairity.inspection.flow import PreferenceFlow, compares_all
-from pairity.inspection.linear_part import BY_OBJECT, LinearPart, posterior, probabilistic_machine
+from pairity.inspection.linear_part import (
+    LinearPart,
+    is_by_object,
+    posterior,
+    probabilistic_machine,
+)
 from pairity.inspection.posterior_shape import Shape, shape_of
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import together
 from pairity.pairs.parity import unordered
-from pairity.pairs.same_objects import connected_parts, ends_of
-from pairity.training.posterior import Parameters, Posterior
+from pairity.pairs.same_objects import connected_parts, ends_of, together
+from pairity.training.posterior import Parameters
 
 #: Decisions of a calibrated model may be off a multiple of those inside by this part of the largest.
 _TOLERANCE = 1e-6
@@ -45,11 +49,6 @@ class Spread:
     shape: Shape | None = None
     degrees: int | None = None
 
-    def times(self, slope: float) -> Spread:
-        """Of scores times a factor."""
-        shape = None if self.shape is None else self.shape.times(slope)
-        return Spread(slope**2 * self.covariance, shape, self.degrees)
-
 
 def analytic_spread(
     model: Any, pairs: Pairs, flow: PreferenceFlow, decisions: Vector, method: str, clusters: Any
@@ -68,23 +67,17 @@ def analytic_spread(
     machine = probabilistic_machine(model)
     combined = _score_weights(flow, method) @ _edges_of(pairs, flow)
     slope = slope_of(decisions, machine._model.decisions(pairs))
-    if clusters is None:
-        found = _posterior_spread(machine, posterior(model), pairs, combined)
-    else:
+    if clusters is not None:
         part = LinearPart.of(model)
         roots = part.span.roots(pairs, combined)
         covariance = _at_least(part.covariance(roots), part.covariance(roots, clusters))
-        found = Spread(covariance, degrees=part.degrees(clusters))
-    return found.times(slope)
-
-
-def _posterior_spread(machine: Any, known: Posterior, pairs: Pairs, combined: Any) -> Spread:
+        return Spread(slope**2 * covariance, degrees=part.degrees(clusters))
+    known = posterior(model)
     if not (is_classifier(machine) and isinstance(known.span, Parameters)):
-        return Spread(known.covariance(pairs, combined))
-    roots = known.span.roots(pairs, combined)
-    observed = machine.observed_
+        return Spread(slope**2 * known.covariance(pairs, combined))
+    roots, observed = known.span.roots(pairs, combined), machine.observed_
     shape = shape_of(known, observed, machine._model.decisions(observed.pairs), roots)
-    return Spread(known.scale * (roots.T @ roots), shape)
+    return Spread(slope**2 * (known.scale * (roots.T @ roots)), shape.times(slope))
 
 
 def _at_least(independent: Matrix, clustered: Matrix) -> Matrix:
@@ -141,29 +134,16 @@ def _edges_of(pairs: Pairs, flow: PreferenceFlow) -> sp.csr_array:
 # From models fitted again -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Refits:
-    """Scores of models fitted again, shape (number, m), and how they vary."""
+def spread_of_refits(replicates: Matrix, source: str) -> Spread:
+    """How scores of models fitted again, shape (number, m), vary.
 
-    replicates: Matrix
-    source: str
-
-    def covariance(self) -> Matrix:
-        """Of a bootstrap the covariance of the replicates, of a jackknife K - 1 times as much.
-
-        The delete-a-group jackknife is ``(K - 1) / K sum_k (s_(k) - mean)(s_(k) - mean)'`` over the K
-        scores without group k (Efron and Tibshirani, An Introduction to the Bootstrap, 1993,
-        chapter 11).
-        """
-        number = len(self.replicates)
-        centred = self.replicates - self.replicates.mean(axis=0)
-        factor = (number - 1) / number if self.source == "leave_out" else 1.0 / (number - 1)
-        return factor * (centred.T @ centred)
-
-    @property
-    def degrees(self) -> int:
-        """Degrees of freedom of that covariance."""
-        return len(self.replicates) - 1
+    Of a bootstrap it is the covariance of the replicates, of a jackknife K - 1 times as much.  The
+    delete-a-group jackknife is ``(K - 1) / K sum_k (s_(k) - mean)(s_(k) - mean)'`` over the K scores
+    without group k (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11).
+    """
+    number, centred = len(replicates), replicates - replicates.mean(axis=0)
+    factor = (number - 1) / number if source == "leave_out" else 1.0 / (number - 1)
+    return Spread(factor * (centred.T @ centred), degrees=number - 1)
 
 
 def refitted(
@@ -174,14 +154,20 @@ def refitted(
     by: Any,
     number: int,
     random_state: Any,
-) -> Refits:
+) -> Spread:
     """Fit a model again to units of its training data drawn with replacement, or without a fold."""
     pairs, y = training[0], np.asarray(training[1])
     generator = np.random.default_rng(random_state)
+    if is_by_object(by):
+        ends = ends_of(pairs)
+        units, n_units = [ends.first, ends.second], ends.n_objects
+    else:
+        units = [unit_codes(pairs, by)]
+        n_units = int(units[0].max(initial=-1)) + 1
     draw = _drawn if source == "bootstrap" else _left_out
-    rows = draw(pairs, by, number, generator)
+    rows = draw(units, n_units, number, generator)
     scores = [score(clone(model).fit(pairs[some], y[some])) for some in rows]
-    return Refits(np.stack(scores), source)
+    return spread_of_refits(np.stack(scores), source)
 
 
 def unit_codes(pairs: Pairs, by: Any) -> Places:
@@ -197,48 +183,29 @@ def unit_codes(pairs: Pairs, by: Any) -> Places:
     return np.unique(values, return_inverse=True)[1].reshape(-1)
 
 
-def _drawn(pairs: Pairs, by: Any, number: int, generator: np.random.Generator) -> Iterator[Places]:
+def _drawn(
+    units: list[Places], n_units: int, number: int, generator: np.random.Generator
+) -> Iterator[Places]:
     """Rows of units drawn with replacement; of objects, as often as both ends together."""
-    each = np.arange(len(pairs))
-    by_object = isinstance(by, str) and by == BY_OBJECT
-    ends = ends_of(pairs) if by_object else None
-    codes = None if by_object else unit_codes(pairs, by)
+    each = np.arange(len(units[0]))
     for _ in range(number):
-        if ends is not None:
-            copies = _copies(ends.n_objects, generator)
-            yield np.repeat(each, copies[ends.first] * copies[ends.second])
-        elif codes is not None:
-            yield np.repeat(each, _copies(int(codes.max()) + 1, generator)[codes])
-
-
-def _copies(n_units: int, generator: np.random.Generator) -> Places:
-    return np.bincount(generator.integers(0, n_units, size=n_units), minlength=n_units)
+        drawn = generator.integers(0, n_units, size=n_units)
+        copies = np.bincount(drawn, minlength=n_units)
+        yield np.repeat(each, np.prod([copies[codes] for codes in units], axis=0))
 
 
 def _left_out(
-    pairs: Pairs, by: Any, number: int, generator: np.random.Generator
+    units: list[Places], n_units: int, number: int, generator: np.random.Generator
 ) -> Iterator[Places]:
-    """Rows without one of ``number`` folds of the units."""
-    if isinstance(by, str) and by == BY_OBJECT:
-        ends = ends_of(pairs)
-        folds = _dealt(ends.n_objects, number, generator)
-        held = [(folds[ends.first] == k) | (folds[ends.second] == k) for k in range(number)]
-    else:
-        codes = unit_codes(pairs, by)
-        folds = _dealt(int(codes.max(initial=-1)) + 1, number, generator)[codes]
-        held = [folds == k for k in range(number)]
-    for some in held:
-        yield np.flatnonzero(~some)
-
-
-def _dealt(n_units: int, number: int, generator: np.random.Generator) -> Places:
-    """Fold of each unit, all of nearly equal size."""
+    """Rows without one of ``number`` folds of the units, all of nearly equal size."""
     if n_units < number:
         raise ValueError(
             f"got {n_units} units to leave out in {number} folds; expected at least as many units:"
             " lower n_resamples."
         )
-    return generator.permutation(np.arange(n_units) % number)
+    folds = generator.permutation(np.arange(n_units) % number)
+    for k in range(number):
+        yield np.flatnonzero(np.all([folds[codes] != k for codes in units], axis=0))
 
 
 # Which objects were compared at all -------------------------------------------------------------

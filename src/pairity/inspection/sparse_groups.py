@@ -104,10 +104,12 @@ class _Clusters:
             self._join(a, b)
             for other in self.links[a]:
                 heapq.heappush(heap, (-self.mean(a, other), min(a, other), max(a, other)))
-        return np.array([self._root(member) for member in range(len(self.owner))], dtype=np.intp)
+        for member, owner in enumerate(self.owner):  # owners come before what they own
+            self.owner[member] = self.owner[owner]
+        return np.array(self.owner, dtype=np.intp)
 
     def _join(self, a: int, b: int) -> None:
-        """Group b becomes part of group a."""
+        """Group b becomes part of group a < b."""
         del self.links[a][b], self.links[b][a]
         for other, (total, number) in self.links[b].items():
             mine = self.links[a].get(other, (0.0, 0))
@@ -116,12 +118,6 @@ class _Clusters:
         self.links[b] = {}
         self.sizes[a] += self.sizes[b]
         self.owner[b] = a
-
-    def _root(self, member: int) -> int:
-        while self.owner[member] != member:
-            self.owner[member] = self.owner[self.owner[member]]
-            member = self.owner[member]
-        return member
 
 
 #: Entries of a dense table of gains, at most.

@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection.fitted_function import as_frame, margins
+from pairity.inspection.flow import differences
 from pairity.inspection.linear_part import posterior
 from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
@@ -107,10 +108,16 @@ def trajectories(
         raise ValueError(f"got {len(rows)} object(s); expected at least two to compare.")
     moments = as_times(np.atleast_1d(np.asarray(times)), "times", np.size(times))
     among = all_pairs(known, rows)
-    values = [margins(model, among.at(time), Parity.ODD) for time in moments.tolist()]
-    means = _means(len(rows))
-    table = np.column_stack([means @ value for value in values])
-    return Trajectories(names[rows], moments, table, _spread(model, among, means, moments), level)
+    asked = [among.at(time) for time in moments.tolist()]
+    mean = 1.0 / (len(rows) - 1)  # over the others
+    means = sp.csr_array(mean * differences(among.first, among.second, len(rows)).T)
+    table = np.column_stack([means @ margins(model, pairs, Parity.ODD) for pairs in asked])
+    spread = None
+    if hasattr(machine_of(model), "observed_"):
+        covariance = posterior(model).covariance
+        variances = [np.diagonal(covariance(pairs, means)) for pairs in asked]
+        spread = np.sqrt(np.maximum(np.column_stack(variances), 0.0))
+    return Trajectories(names[rows], moments, table, spread, level)
 
 
 def all_pairs(known: Pairs, rows: NDArray[np.intp]) -> Pairs:
@@ -128,24 +135,6 @@ def all_pairs(known: Pairs, rows: NDArray[np.intp]) -> Pairs:
         antisymmetric=np.zeros((len(first), known.n_antisymmetric)),
         ids=None if known.ids is None else known.ids[rows],
     )
-
-
-def _means(n_objects: int) -> sp.csr_array:
-    """Mean margin of each object over the others, as sums over the pairs."""
-    first, second = np.triu_indices(n_objects, 1)
-    every = np.arange(len(first))
-    share = np.full(len(first), 1.0 / (n_objects - 1))
-    entries = np.concatenate([share, -share])
-    places = np.concatenate([first, second]), np.concatenate([every, every])
-    return sp.csr_array((entries, places), shape=(n_objects, len(first)))
-
-
-def _spread(model: Any, among: Pairs, means: sp.csr_array, moments: Vector) -> Matrix | None:
-    if not hasattr(machine_of(model), "observed_"):
-        return None
-    known = posterior(model)
-    variances = [np.diagonal(known.covariance(among.at(t), means)) for t in moments.tolist()]
-    return np.sqrt(np.maximum(np.column_stack(variances), 0.0))
 
 
 def plot_trajectories(
@@ -170,15 +159,15 @@ def plot_trajectories(
     """
     from pairity.model_selection.plots import new_axes
 
-    found = trajectories(model, objects, times, level=level)
+    drawn = trajectories(model, objects, times, level=level)
     axes = new_axes(figsize=(7.0, 4.0), layout="constrained") if axes is None else axes
-    at: Any = found.times
+    at: Any = drawn.times
     if dates:
-        at = np.datetime64(0, "s") + (found.times * 86400.0).astype("timedelta64[s]")
-    for row, name in enumerate(found.ids):
-        (line,) = axes.plot(at, found.values[row], label=str(name))
-        if found.lower is not None and found.upper is not None:
-            ends = found.lower[row], found.upper[row]
+        at = np.datetime64(0, "s") + (drawn.times * 86400.0).astype("timedelta64[s]")
+    for row, name in enumerate(drawn.ids):
+        (line,) = axes.plot(at, drawn.values[row], label=str(name))
+        if drawn.lower is not None and drawn.upper is not None:
+            ends = drawn.lower[row], drawn.upper[row]
             axes.fill_between(at, *ends, color=line.get_color(), alpha=0.2, lw=0)
     axes.set_xlabel("date" if dates else "time")
     axes.set_ylabel("mean margin over the others")

@@ -180,10 +180,14 @@ def parity_report(
                 f"got groups of shape {groups.shape} for {len(pairs)} pairs; expected one per pair."
             )
         groups = groups[chosen]
+    kernels: list[Kernel] = [Standardized(Linear()), Standardized(Gaussian("median"))]
+    if not (isinstance(kernel, str) and kernel == "auto"):
+        kernels = [as_kernel(kernel).detached()]
     values = targets.values[chosen]
     folds = cv.split(sample, values, groups)
     with one_blas_thread():  # small matrices: more threads only wait for each other
-        comparison = compare_models(_kernels(kernel, sample), sample, values, units, folds)
+        fitted = [one.fitted_to(sample) for one in kernels]
+        comparison = compare_models(fitted, sample, values, units, folds)
     verdict, sentence = _decide(targets, mirrored, comparison)
     return ParityReport(
         verdict=verdict,
@@ -207,14 +211,6 @@ def _drawn(units: NDArray[np.intp], most: int, random_state: Any) -> NDArray[np.
     kept = order[:most]
     whole = turn[kept] < turn[order[most]]  # not half of a pair
     return np.sort(kept[whole] if whole.any() else kept)
-
-
-def _kernels(kernel: Any, sample: Pairs) -> list[Kernel]:
-    if isinstance(kernel, str) and kernel == "auto":
-        kernels: list[Kernel] = [Standardized(Linear()), Standardized(Gaussian("median"))]
-    else:
-        kernels = [as_kernel(kernel).detached()]
-    return [kernel.fitted_to(sample) for kernel in kernels]
 
 
 def _default_splitter(units: NDArray[np.intp], identity: str, random_state: Any) -> PairKFold:

@@ -43,7 +43,7 @@ _HOMES = {
         "pairity.model_selection.combination": "Combination",
         "pairity.model_selection.curves": "DrawModel Isotonic Sigmoid",
         "pairity.pairs.encoding": "ColumnEncoding TableEncoding",
-        "pairity.pairs.known_objects": "KnownObjects",
+        "pairity.pairs.same_objects": "KnownObjects",
         "pairity.solvers.certificate": "Certificate",
         "pairity.solvers.choices": "Chunking ConjugateGradients Dense LowRank Newton Primal SMO Spectral"
         " Splitting",

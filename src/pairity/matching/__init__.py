@@ -7,7 +7,7 @@
 ``candidates``      the nearest records by rare n-grams: sparse, in time proportional to the tables
 ``similarities``    symmetric features of pairs by column (RapidFuzz, n-grams), missing values a
                     feature of their own
-``rivals``          how far a pair leads the other candidates of its records
+``pair_features``   all of it for a pair, and how far it leads the other candidates of its records
 ``mixture``         evidence weighed without labels: Fellegi and Sunter's model by EM
 ``labelled``        labelled pairs by their ids
 ``matcher``         :func:`match`: all of it, the model and the constraints

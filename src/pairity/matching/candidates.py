@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from pairity.matching._nearest_loops import largest_products
+from pairity.matching._sparse_row_loops import largest_products
 from pairity.matching.records import Records
-from pairity.pairs.arrays import Places, Vector
+from pairity.pairs.arrays import Places, Vector, places_of
 from pairity.pairs.parity import unordered_keys
 from pairity.runtime.resources import run_in_ranges
 
@@ -46,6 +46,11 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.first)
 
+    @property
+    def ends(self) -> tuple[Places, Places]:
+        """First and second records."""
+        return self.first, self.second
+
     def contains(self, first: Places, second: Places, n_records: int) -> np.ndarray:
         """Which pairs, in either order, are candidates."""
         return self.places(first, second, n_records) >= 0
@@ -53,34 +58,24 @@ class Candidates:
     def places(self, first: Places, second: Places, n_records: int) -> Places:
         """Where pairs, in either order, stand among the candidates; -1 for those that are none."""
         keys = unordered_keys(self.first, self.second, n_records)
-        asked = unordered_keys(first, second, n_records)
         order = np.argsort(keys, kind="stable")
-        rank = np.searchsorted(keys[order], asked)
-        there = np.append(order, 0)[rank]
-        return np.where(np.append(keys, -1)[there] == asked, there, -1)
+        asked = unordered_keys(first, second, n_records)
+        return np.append(order, -1)[places_of(asked, keys[order])]
 
 
 def nearest_records(records: Records, k: int) -> Candidates:
     """Candidates among the records of one table, or between two."""
     left, right = records.sides()
-    vectors = records.vectors
-    chosen = [_neighbours(vectors, left, right, k)]
-    if records.linking:
-        chosen.append(_neighbours(vectors, right, left, k))
-    first, second = (np.concatenate(ends) for ends in zip(*chosen, strict=True))
-    keys = np.unique(unordered_keys(first, second, len(records)))
+    linking, keys, vectors = records.linking, [], records.vectors
+    for asking, answering in [(left, right), (right, left)] if linking else [(left, right)]:
+        nearest, _ = nearest_rows(vectors[asking], vectors[answering], k, same=not linking)
+        rows, ranks = np.nonzero(nearest >= 0)
+        named = answering[nearest[rows, ranks]]
+        keys.append(unordered_keys(asking[rows], named, len(records)))
+    ends = np.divmod(np.unique(np.concatenate(keys)), len(records))
     n_left, n_right = len(left), len(right)
-    n_possible = n_left * n_right if records.linking else n_left * (n_left - 1) // 2
-    return Candidates(keys // len(records), keys % len(records), k, n_possible)
-
-
-def _neighbours(
-    vectors: sp.csr_array, asking: Places, answering: Places, k: int
-) -> tuple[Places, Places]:
-    """Pairs (asking record, one of its k nearest answering records)."""
-    nearest, _ = nearest_rows(vectors[asking], vectors[answering], k, same=asking is answering)
-    rows, ranks = np.nonzero(nearest >= 0)
-    return asking[rows], answering[nearest[rows, ranks]]
+    n_possible = n_left * n_right if linking else n_left * (n_left - 1) // 2
+    return Candidates(*ends, k, n_possible)
 
 
 def nearest_rows(

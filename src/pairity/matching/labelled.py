@@ -9,11 +9,11 @@ import numpy as np
 
 from pairity.exceptions import DataError
 from pairity.matching.candidates import Candidates
+from pairity.matching.precision_recall import Share
 from pairity.matching.records import Records
 from pairity.pairs.arrays import Mask, Places
-from pairity.pairs.from_tables import locate, text_of
+from pairity.pairs.from_tables import as_pandas, locate, text_of
 from pairity.pairs.parity import unordered_keys
-from pairity.pairs.table_kinds import as_pandas
 
 #: What labels may say.
 _YES, _NO = {"1", "true", "yes", "same", "match"}, {"0", "-1", "false", "no", "different"}
@@ -56,16 +56,32 @@ class Labelled:
     @classmethod
     def read(cls, labels: Any, records: Records) -> Labelled:
         """From a table of two or three columns, or as many sequences."""
-        columns = list(labels) if isinstance(labels, tuple) else _columns(labels)
+        columns = list(labels) if isinstance(labels, tuple) else None
+        if columns is None:
+            table = as_pandas(labels, "labels")
+            columns = [table[name].tolist() for name in table.columns]
         if len(columns) not in (2, 3):
             raise DataError(
                 f"got {len(columns)} columns of labels; expected two of ids and one that says whether"
                 " they match, or the two of ids alone where all of them do."
             )
-        first, second = _ends(columns, records)
+        ends = []
+        for side, column, name in zip(records.sides(), columns, ("first", "second"), strict=False):
+            lacking = f"in the {name} column of labels that no record has"
+            ends.append(side[locate(map(text_of, column), records.ids[side], lacking)])
+        first, second = ends
+        if len(first) != len(second):
+            raise DataError(
+                f"got {len(first)} first and {len(second)} second ids of labels; expected as many."
+            )
         complete = len(columns) == 2
         matches = np.ones(len(first), dtype=np.bool_) if complete else _truths(columns[2])
         return cls(first, second, matches, complete)
+
+    def recall_of(self, candidates: Candidates, n_records: int) -> Share:
+        """Matches that are candidates."""
+        first, second = self.first[self.matches], self.second[self.matches]
+        return Share.of(int(candidates.contains(first, second, n_records).sum()), len(first))
 
     def with_others(
         self, candidates: Candidates, n_records: int, among: Mask | None = None
@@ -90,31 +106,6 @@ class Labelled:
             np.concatenate([self.matches, np.zeros(int(others.sum()), dtype=np.bool_)]),
             complete=True,
         )
-
-
-def _columns(labels: Any) -> list[Any]:
-    table = as_pandas(labels, "labels")
-    return [table[name].tolist() for name in table.columns]
-
-
-def _ends(columns: list[Any], records: Records) -> tuple[Places, Places]:
-    """Numbers of the records that two columns name, the first in the first table."""
-    sides = records.sides()
-    first, second = (
-        side[
-            locate(
-                map(text_of, column),
-                records.ids[side],
-                f"in the {name} column of labels that no record has",
-            )
-        ]
-        for side, column, name in zip(sides, columns[:2], ("first", "second"), strict=True)
-    )
-    if len(first) != len(second):
-        raise DataError(
-            f"got {len(first)} first and {len(second)} second ids of labels; expected as many."
-        )
-    return first, second
 
 
 def _truths(column: Any) -> Mask:

@@ -8,17 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from pairity.inspection.sparse_groups import (
-    average_groups,
-    linked_parts,
-    one_to_one,
-    pairs_within,
-)
+from pairity.inspection.sparse_groups import average_groups, linked_parts, one_to_one, pairs_within
 from pairity.matching.candidates import Candidates, nearest_records
 from pairity.matching.labelled import Labelled
 from pairity.matching.matches import Matches
 from pairity.matching.pair_features import PairFeatures, as_pairs, decide
-from pairity.matching.precision_recall import PrecisionRecall, Share, best_threshold
+from pairity.matching.precision_recall import PrecisionRecall, best_threshold
 from pairity.matching.records import Records
 from pairity.model_selection.automatic import PairClassifierCV
 from pairity.pairs.arrays import Mask, Places, Vector
@@ -97,16 +92,18 @@ def match(
         fitted = PairClassifierCV("symmetric") if model is None else clone(model)
         fitted.fit(as_pairs(features.of(known.first, known.second)), known.labels)
         cut, quality = _held_out(fitted, known)
-        true = known.matches
-        inside = candidates.contains(known.first[true], known.second[true], len(records))
-        recall = Share.of(int(inside.sum()), int(true.sum()))
+        recall = known.recall_of(candidates, len(records))
     decisions = decide(fitted, features.of_candidates)
     cut = cut if threshold is None else float(threshold)
     chosen = _resolved(constraint, records, known)
     if chosen == "transitive":
         kept = _grouped(candidates, decisions, cut, features, fitted)
     else:
-        kept = _constrained(candidates, decisions, cut, chosen, len(records))
+        matched = decisions > cut
+        if chosen == "one-to-one":
+            matched = one_to_one(*candidates.ends, decisions, cut)
+        linked = np.where(matched, 1.0, -1.0)
+        kept = matched, linked_parts(*candidates.ends, linked, len(records), 0.0)
     return Matches(
         records, candidates, features, fitted, known, decisions, cut, chosen, *kept, quality, recall
     )
@@ -135,26 +132,14 @@ def _resolved(constraint: str, records: Records, known: Labelled | None) -> str:
     return "one-to-one" if several <= _SEVERAL else "none"
 
 
-def _constrained(
-    candidates: Candidates, decisions: Vector, cut: float, constraint: str, n_records: int
-) -> tuple[Mask, Places]:
-    """Candidates that are matches, and the group of each record."""
-    ends = candidates.first, candidates.second
-    if constraint == "none":
-        return decisions > cut, linked_parts(*ends, decisions, n_records, cut)
-    kept = one_to_one(*ends, decisions, cut)
-    return kept, linked_parts(*ends, np.where(kept, 1.0, -1.0), n_records, 0.0)
-
-
 def _grouped(
     candidates: Candidates, decisions: Vector, cut: float, features: PairFeatures, model: Any
 ) -> tuple[Mask, Places]:
-    """The same with groups of records that match one another on average.
+    """Matched candidates, and groups of records that match one another on average.
 
     Records that candidates connect may be more than a record names: all their pairs are judged.
     """
-    n_records = len(features.records)
-    ends = candidates.first, candidates.second
+    n_records, ends = len(features.records), candidates.ends
     parts = linked_parts(*ends, decisions, n_records, cut)
     first, second = pairs_within(parts, max(_PAIRS_WITHIN, len(candidates)))
     new = ~candidates.contains(first, second, n_records)

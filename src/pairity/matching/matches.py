@@ -100,41 +100,29 @@ class Matches:
         known = Labelled.read(labels, self.records)
         known = known.with_others(self.candidates, len(self.records), new)
         said = self.decide(known.first, known.second) > self.threshold
-        n_records = len(self.records)
-        true = known.matches
-        inside = self.candidates.contains(known.first[true], known.second[true], n_records)
+        matched = self._matched(known.first, known.second)
         return {
-            "pairs": PrecisionRecall.of(said, true),
-            "matches": PrecisionRecall.of(self._matched(known.first, known.second), true),
-            "candidates": Share.of(int(inside.sum()), int(true.sum())),
+            "pairs": PrecisionRecall.of(said, known.matches),
+            "matches": PrecisionRecall.of(matched, known.matches),
+            "candidates": known.recall_of(self.candidates, len(self.records)),
         }
 
     def to_frame(self) -> Any:
         """Matched pairs as a pandas table, surest first."""
         order = np.flatnonzero(self.matched)
         order = order[np.argsort(-self.decisions[order], kind="stable")]
-        first, second = self._ends(order)
-        return as_frame(
-            {
-                "first": self.records.ids[first],
-                "second": self.records.ids[second],
-                "probability": self.probabilities[order],
-                "decision": self.decisions[order],
-                "group": self.groups[first],
-            }
-        )
+        group = self.groups[self.candidates.first[order]]
+        return self._table(order, decision=self.decisions[order], group=group)
 
     def groups_frame(self) -> Any:
         """Every record with its group, the largest group first."""
-        left, _ = self.records.sides()
-        table = np.full(len(self.records), "second", dtype=object)
-        table[left] = "first"
-        sizes = np.bincount(self.groups)
+        sides = np.array(["first", "second"], dtype=object)
+        table = sides[(np.arange(len(self.records)) >= self.records.n_left).astype(np.intp)]
         columns = {
             "table": table if self.records.linking else None,
             "id": self.records.ids,
             "group": self.groups,
-            "size": sizes[self.groups],
+            "size": np.bincount(self.groups)[self.groups],
         }
         return as_frame(columns).sort_values("group", kind="stable").reset_index(drop=True)
 
@@ -157,14 +145,7 @@ class Matches:
             if not ends & used:
                 rows.append(row)
                 used |= ends
-        first, second = self._ends(np.array(rows, dtype=np.intp))
-        return as_frame(
-            {
-                "first": self.records.ids[first],
-                "second": self.records.ids[second],
-                "probability": self.probabilities[rows],
-            }
-        )
+        return self._table(np.array(rows, dtype=np.intp))
 
     def _matched(self, first: Places, second: Places) -> Mask:
         if self.constraint == "transitive":
@@ -172,8 +153,11 @@ class Matches:
         place = self.candidates.places(first, second, len(self.records))
         return np.append(self.matched, False)[place]
 
-    def _ends(self, rows: Any) -> tuple[Places, Places]:
-        return self.candidates.first[rows], self.candidates.second[rows]
+    def _table(self, rows: Places, **columns: Any) -> Any:
+        """Some of the candidates as a pandas table."""
+        first, second = (self.records.ids[end[rows]] for end in self.candidates.ends)
+        ends = {"first": first, "second": second}
+        return as_frame({**ends, "probability": self.probabilities[rows], **columns})
 
     def __str__(self) -> str:
         quality = "" if self.quality is None else f"; {self.quality}"

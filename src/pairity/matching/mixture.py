@@ -6,7 +6,7 @@ missing being a level of its own, and levels are independent within matches and 
     P(levels) = p  prod_c m_c(level_c) + (1 - p) prod_c u_c(level_c).
 
 The log-odds of a match are ``log p/(1-p) + sum_c log m_c/u_c``: evidence of columns that adds up.
-EM starts from pairs that lead all other candidates of both of their records (:mod:`.rivals`).
+EM starts from pairs that lead all other candidates of both of their records (:mod:`.pair_features`).
 """
 
 from __future__ import annotations
@@ -27,29 +27,16 @@ _LEAST_SHARE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Levels of matches and of others, and how many matches there are.
+    """Levels of matches and of others, and how many matches there are."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The similarities.
-    share : float
-        Prior share p of matches among the candidates.
-    evidence : list of ndarray
-        ``log m_c/u_c`` of each level of each similarity; the first level is "missing".
-    n_steps : int
-        Steps of EM.
-    """
-
-    names: tuple[str, ...]
-    share: float
-    evidence: tuple[Vector, ...]
-    n_steps: int
+    names: tuple[str, ...]  # of the similarities
+    share: float  # prior share p of matches among the candidates
+    evidence: tuple[Vector, ...]  # log m_c/u_c of each level, the first of which is "missing"
+    n_steps: int  # of EM
 
     def weights(self, levels: Places) -> Matrix:
         """Evidence of each similarity for each pair, shape (n, similarities)."""
-        columns = [table[levels[:, c]] for c, table in enumerate(self.evidence)]
-        return np.column_stack(columns)
+        return np.column_stack([table[levels[:, c]] for c, table in enumerate(self.evidence)])
 
     def log_odds(self, levels: Places) -> Vector:
         """Log-odds of a match."""

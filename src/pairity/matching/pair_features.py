@@ -1,7 +1,16 @@
-"""What is known of a pair of records: similarities, leads over rivals, evidence without labels."""
+"""What is known of a pair of records: similarities, leads over rivals, evidence without labels.
+
+Whether a and b are the same depends on who else there is: 0.7 is much where the next best candidate
+has 0.3, and little where it has 0.9.  For a similarity s of whole records,
+
+    d_a(b) = s(a, b) - max over the other candidates c of a of s(a, c),
+
+and the smaller and the larger of ``d_a(b)`` and ``d_b(a)`` are features that a swap does not change.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +18,6 @@ import numpy as np
 from pairity.matching.candidates import Candidates
 from pairity.matching.mixture import Mixture, fit_mixture, levels_of
 from pairity.matching.records import Records
-from pairity.matching.rivals import Rivals
 from pairity.matching.similarities import Comparison, Similarities
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
@@ -41,6 +49,37 @@ def decide(model: Any, features: Matrix) -> Vector:
         for rows in batches(len(features), _PAIRS_AT_A_TIME)
     ]
     return np.concatenate([np.zeros(0), *decisions])
+
+
+@dataclass(frozen=True, eq=False)
+class Rivals:
+    """The best candidate of each record, and the similarity of the second best."""
+
+    best: Places  # (m,), -1 for a record without candidates
+    largest: Vector  # (m,)
+    second: Vector  # (m,)
+
+    @classmethod
+    def among(cls, candidates: Candidates, similarity: Vector, n_records: int) -> Rivals:
+        """From one similarity of all candidates; a missing one counts as 0."""
+        record = np.concatenate([candidates.first, candidates.second])
+        other = np.concatenate([candidates.second, candidates.first])
+        value = np.concatenate([similarity, similarity])
+        order = np.lexsort((other, -value, record))
+        number = np.bincount(record, minlength=n_records)
+        start = np.cumsum(number) - number
+        other, value = np.append(other[order], -1), np.append(value[order], [0.0, 0.0])
+        best = np.where(number > 0, other[start], -1)
+        largest = np.where(number > 0, value[start], 0.0)
+        return cls(best, largest, np.where(number > 1, value[start + 1], 0.0))
+
+    def margins(self, first: Places, second: Places, similarity: Vector) -> Matrix:
+        """The smaller and the larger lead over the other candidates, shape (n, 2)."""
+        leads = [
+            similarity - np.where(self.best[a] == b, self.second[a], self.largest[a])
+            for a, b in ((first, second), (second, first))
+        ]
+        return np.column_stack([np.minimum(*leads), np.maximum(*leads)])
 
 
 class PairFeatures:

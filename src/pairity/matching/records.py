@@ -24,8 +24,13 @@ from pairity.pairs.column_kinds import (
     plain_texts,
     readings,
 )
-from pairity.pairs.from_tables import as_objects, column_of, ids_in, refuse_repeated, text_of
-from pairity.pairs.table_kinds import as_pandas
+from pairity.pairs.from_tables import (
+    as_objects,
+    as_pandas,
+    ids_in,
+    refuse_repeated,
+    text_of,
+)
 
 #: How values of a kind are read as numbers.
 _READ = {Kind.NUMBER: (number_in,), Kind.DATE: (day_in,), Kind.GEO: (latitude_in, longitude_in)}
@@ -45,8 +50,7 @@ class Column:
         """Read texts as what the column holds; what cannot be read counts as missing."""
         numbers = tuple(readings(texts, read) for read in _READ.get(kind, ()))
         if numbers:
-            unread = np.isnan(numbers[0])
-            texts = np.where(unread, "", texts)
+            texts = np.where(np.isnan(numbers[0]), "", texts)
         return cls(name, kind, texts, numbers)
 
     @cached_property
@@ -124,7 +128,8 @@ class Records:
     ) -> Records:
         """Read one or two tables; ``kinds`` overrules what the content says."""
         tables = [as_pandas(table) for table in (left, right) if table is not None]
-        id = _id_column(tables, id)
+        if id is None and all("id" in table.columns for table in tables):
+            id = "id"
         ids = [_ids(table, id) for table in tables]
         names = [name for name in map(str, tables[0].columns) if name not in (id, *ignore)]
         left_out = dict.fromkeys(ignore, "told to")
@@ -150,14 +155,6 @@ class Records:
         return cls(
             np.concatenate(ids), len(ids[0]), len(tables) == 2, _with_places(columns), left_out
         )
-
-
-def _id_column(tables: Sequence[Any], id: str | None) -> str | None:
-    if id is None:
-        return "id" if all("id" in table.columns for table in tables) else None
-    for table in tables:
-        column_of(table, id)
-    return id
 
 
 def _ids(table: Any, id: str | None) -> Texts:
@@ -190,15 +187,9 @@ def _with_places(columns: list[Column]) -> tuple[Column, ...]:
     numbers = {column.name.lower(): column for column in columns if column.kind is Kind.NUMBER}
     for north, east in (("latitude", "longitude"), ("lat", "lon"), ("lat", "lng"), ("lat", "long")):
         if north in numbers and east in numbers:
-            pair = numbers[north], numbers[east]
-            texts = np.where(
-                pair[0].missing | pair[1].missing, "", pair[0].texts + ", " + pair[1].texts
-            )
-            place = Column(
-                f"{pair[0].name}, {pair[1].name}",
-                Kind.GEO,
-                texts,
-                tuple(c.numbers[0] for c in pair),
-            )
+            one, other = pair = numbers[north], numbers[east]
+            texts = np.where(one.missing | other.missing, "", one.texts + ", " + other.texts)
+            values = one.numbers[0], other.numbers[0]
+            place = Column(f"{one.name}, {other.name}", Kind.GEO, texts, values)
             return (*(column for column in columns if column not in pair), place)
     return tuple(columns)

@@ -22,15 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from pairity.matching.ngrams import cosines, counts, weighted
+from pairity.matching.ngrams import Words, cosines, counts, found_in, numbers_in, weighted
 from pairity.matching.records import Column, Records
-from pairity.matching.shared_words import Words, found_in, numbers_in
 from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.column_kinds import Kind, Texts
 from pairity.pairs.from_tables import as_objects
@@ -105,66 +103,54 @@ def _parts_of(column: Column) -> Iterator[Part]:
     missing = np.asarray(column.missing, dtype=np.bool_)
     for names, compare in _SIMILARITIES[column.kind](column):
         here = tuple(f"{column.name}: {name}" for name in names)
-        yield here, _where_present(compare, missing, len(names))
+        yield here, partial(_where_present, compare, missing, len(names))
     if missing.any():
         names = tuple(f"{column.name}: missing in {ends}" for ends in ("one", "both"))
         yield names, lambda a, b: np.stack([missing[a] ^ missing[b], missing[a] & missing[b]])
 
 
-def _where_present(compare: Compare, missing: Any, width: int) -> Compare:
-    def compared(first: Places, second: Places) -> Matrix:
-        found = np.zeros((width, len(first)))
-        there = ~(missing[first] | missing[second])
-        found[:, there] = compare(first[there], second[there])
-        return found
+def _where_present(
+    compare: Compare, missing: Any, width: int, first: Places, second: Places
+) -> Matrix:
+    found = np.zeros((width, len(first)))
+    there = ~(missing[first] | missing[second])
+    found[:, there] = compare(first[there], second[there])
+    return found
 
-    return compared
+
+def _equal(values: Any) -> Compare:
+    return lambda a, b: (values[a] == values[b]).astype(np.float64)
 
 
 # Texts ------------------------------------------------------------------------------------------
 
 
-def ordered(texts: Texts, first: Places, second: Places) -> tuple[list[str], list[str]]:
-    """Texts of both ends, that which comes first in the alphabet first."""
-    left, right = texts[first], texts[second]
-    turned = left > right
-    return np.where(turned, right, left).tolist(), np.where(turned, left, right).tolist()
-
-
 def _scored(texts: Texts, scorer: Any, scale: float = 1.0) -> Compare:
-    """A scorer of RapidFuzz on pairs of texts."""
+    """A scorer of RapidFuzz on pairs of texts, that which comes first in the alphabet first."""
     process = _rapidfuzz().process
 
     def compare(first: Places, second: Places) -> Vector:
-        low, high = ordered(texts, first, second)
-        threads = get_thread_count()
-        found = process.cpdist(low, high, scorer=scorer, dtype=np.float64, workers=threads)
-        return np.asarray(found) / scale
+        left, right = texts[first], texts[second]
+        turned = left > right
+        low, high = np.where(turned, right, left), np.where(turned, left, right)
+        options = {"scorer": scorer, "dtype": np.float64, "workers": get_thread_count()}
+        return np.asarray(process.cpdist(low.tolist(), high.tolist(), **options)) / scale
 
     return compare
-
-
-def _equal(texts: Texts) -> Compare:
-    return lambda a, b: (texts[a] == texts[b]).astype(np.float64)
-
-
-def _cosine(table: sp.csr_array) -> Compare:
-    vectors = weighted(table)
-    return lambda a, b: cosines(vectors, a, b)
 
 
 def _name(column: Column) -> Iterator[Part]:
     rapidfuzz, texts = _rapidfuzz(), column.texts
     yield ("Jaro-Winkler",), _scored(texts, rapidfuzz.distance.JaroWinkler.normalized_similarity)
     yield ("sorted words",), _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
-    yield ("letters",), _cosine(column.letters)
+    yield ("letters",), partial(cosines, weighted(column.letters))
     yield ("equal",), _equal(texts)
 
 
 def _text(column: Column) -> Iterator[Part]:
     rapidfuzz, texts = _rapidfuzz(), column.texts
-    yield ("letters",), _cosine(column.letters)
-    yield ("words",), _cosine(counts(texts, "word"))
+    yield ("letters",), partial(cosines, weighted(column.letters))
+    yield ("words",), partial(cosines, weighted(counts(texts, "word")))
     yield ("sorted words",), _scored(texts, rapidfuzz.fuzz.token_sort_ratio, 100.0)
     yield ("common words",), _scored(texts, rapidfuzz.fuzz.token_set_ratio, 100.0)
     words, numbers = Words(texts), Words(numbers_in(texts))
@@ -188,9 +174,13 @@ def _number(column: Column) -> Iterator[Part]:
     (values,) = column.numbers
     there = values[~np.isnan(values)]
     spread = float(np.subtract(*np.quantile(there, [0.75, 0.25]))) or float(there.std()) or 1.0
-    yield ("equal",), lambda a, b: (values[a] == values[b]).astype(np.float64)
+    yield ("equal",), _equal(values)
     yield ("ratio",), lambda a, b: _ratio(values[a], values[b])
-    yield ("close",), lambda a, b: np.exp(-np.abs(values[a] - values[b]) / spread)
+    yield ("close",), _close(values, spread)
+
+
+def _close(values: Vector, unit: float) -> Compare:
+    return lambda a, b: np.exp(-np.abs(values[a] - values[b]) / unit)
 
 
 def _ratio(left: Vector, right: Vector) -> Vector:
@@ -204,9 +194,9 @@ def _ratio(left: Vector, right: Vector) -> Vector:
 def _date(column: Column) -> Iterator[Part]:
     (days,) = column.numbers
     digits = as_objects("".join(filter(str.isdigit, text)) for text in column.texts.tolist())
-    yield ("equal",), lambda a, b: (days[a] == days[b]).astype(np.float64)
-    yield ("days",), lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _DAYS)
-    yield ("years",), lambda a, b: np.exp(-np.abs(days[a] - days[b]) / _YEARS)
+    yield ("equal",), _equal(days)
+    yield ("days",), _close(days, _DAYS)
+    yield ("years",), _close(days, _YEARS)
     yield ("digits",), _scored(digits, _rapidfuzz().distance.OSA.normalized_similarity)
 
 
@@ -239,18 +229,11 @@ _SIMILARITIES: dict[Kind, Callable[[Column], Iterator[Part]]] = {
 
 def _whole_records(records: Records) -> Iterator[Part]:
     """Letters of all columns together, and names of one record in the texts of the other."""
-    vectors = records.vectors
-    yield ("record: letters",), lambda a, b: cosines(vectors, a, b)
+    yield ("record: letters",), partial(cosines, records.vectors)
     texts = [column for column in records.columns if column.kind is Kind.TEXT]
     for column in records.columns:
-        others = [text for text in texts if text is not column]
+        others = [text.texts for text in texts if text is not column]
         if others and column.kind in (Kind.NAME, Kind.TEXT):
+            joined = reduce(lambda left, right: left + " " + right, others)
             name = f"{column.name}: in texts of the other"
-            yield (name,), partial(found_in, Words(column.texts), Words(_joined(others)))
-
-
-def _joined(columns: list[Column]) -> Texts:
-    texts = columns[0].texts
-    for column in columns[1:]:
-        texts = texts + " " + column.texts
-    return texts
+            yield (name,), partial(found_in, Words(column.texts), Words(joined))

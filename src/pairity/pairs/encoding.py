@@ -34,8 +34,7 @@ from pairity.pairs.column_kinds import (
     plain_texts,
     readings,
 )
-from pairity.pairs.from_tables import as_objects, column_of
-from pairity.pairs.table_kinds import as_pandas
+from pairity.pairs.from_tables import as_objects, as_pandas, column_of
 
 _KINDS = ("number", "date", "category", "text")
 #: Distinct values of a category at most, and as a share of the rows; words of a text.
@@ -112,14 +111,20 @@ class ColumnEncoding:
         texts = plain_texts(column.tolist())
         if self.kind in ("number", "date"):
             values = _values(texts, self.kind)
-            _refuse_unread(self.name, self.kind, texts, values)
             missing = np.isnan(values)
+            unread = missing & (texts != "")  # values that are there are not missing
+            if unread.any():
+                raise DataError(
+                    f"got {texts[int(np.argmax(unread))]!r} in column {self.name!r}; expected a"
+                    f" {self.kind}, as in training: correct it, or leave it empty."
+                )
             block = np.where(missing, self.fill, values)[:, np.newaxis]
         else:
             missing = texts == ""
-            block = (
-                _indicators(texts, self.levels) if self.kind == "category" else self._words(texts)
-            )
+            if self.kind == "category":
+                block = (texts[:, np.newaxis] == as_objects(self.levels)).astype(np.float64)
+            else:
+                block = self._words(texts)
         return np.column_stack([block, missing]) if self.flagged else block
 
     def _words(self, texts: Texts) -> Matrix:
@@ -161,17 +166,14 @@ class TableEncoding:
         """
         table = as_pandas(table)
         chosen = list(map(str, table.columns)) if names is None else list(names)
-        for name, kind in (kinds or {}).items():
+        given = kinds or {}
+        for name, kind in given.items():
             if kind not in _KINDS:
                 raise DataError(
                     f"got {kind!r} for column {name!r}; expected one of {', '.join(_KINDS)}."
                 )
-        return cls(
-            tuple(
-                ColumnEncoding.learn(name, column_of(table, name), (kinds or {}).get(name))
-                for name in chosen
-            )
-        )
+        columns = ((name, column_of(table, name), given.get(name)) for name in chosen)
+        return cls(tuple(ColumnEncoding.learn(*column) for column in columns))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -223,20 +225,6 @@ def _values(texts: Texts, kind: str) -> Vector:
     if kind == "date":
         return (readings(texts, day_in) - _DAYS_TO_1970) / _DAYS_OF_A_YEAR + 1970.0
     return np.full(len(texts), np.nan)
-
-
-def _refuse_unread(name: str, kind: str, texts: Texts, values: Vector) -> None:
-    """Refuse values that are there and cannot be read: they are not missing."""
-    unread = np.isnan(values) & (texts != "")
-    if unread.any():
-        raise DataError(
-            f"got {texts[int(np.argmax(unread))]!r} in column {name!r}; expected a {kind}, as in"
-            " training: correct it, or leave it empty."
-        )
-
-
-def _indicators(texts: Texts, levels: tuple[str, ...]) -> Matrix:
-    return (texts[:, np.newaxis] == as_objects(levels)).astype(np.float64)
 
 
 def _vocabulary(texts: Texts) -> tuple[tuple[str, ...], tuple[float, ...]]:

@@ -171,7 +171,14 @@ def read_graph(
     """
     check_choice(reciprocal, "reciprocal", ("merge", "keep"))
     arcs = read_arcs(graph)
-    odd = _is_antisymmetric(symmetry, arcs.directed)
+    if symmetry is not None:
+        check_choice(symmetry, "symmetry", ("symmetric", "antisymmetric"))
+    if symmetry == "antisymmetric" and not arcs.directed:
+        raise ValueError(
+            "got symmetry='antisymmetric' with an undirected graph; expected a directed one: a label"
+            " that changes sign needs a direction."
+        )
+    odd = arcs.directed if symmetry is None else symmetry == "antisymmetric"
     group = [_group_block(arcs, names) for names in (symmetric, antisymmetric)]
     if group[1].shape[1] and not arcs.directed:
         raise ValueError(
@@ -182,8 +189,8 @@ def read_graph(
     kept = np.arange(len(arcs.source))
     if arcs.directed:
         forth, back = _reciprocal(arcs)
-        _check_group(arcs, group[0], forth, back, 1.0)
-        _check_group(arcs, group[1], forth, back, -1.0)
+        for block, sign in zip(group, (1.0, -1.0), strict=True):
+            _check_group(arcs, block, forth, back, sign)
         if reciprocal == "merge":
             if labels is not None:
                 labels = _merged_labels(arcs, labels, forth, back, odd)
@@ -193,18 +200,6 @@ def read_graph(
     parts = {name: part[kept] for name, part in zip(names, by_pair, strict=True)}
     parts |= {"objects": _node_features(arcs, features), "ids": arcs.nodes}
     return parts, None if labels is None else labels[kept]
-
-
-def _is_antisymmetric(symmetry: str | None, directed: bool) -> bool:
-    if symmetry is None:
-        return directed
-    check_choice(symmetry, "symmetry", ("symmetric", "antisymmetric"))
-    if symmetry == "antisymmetric" and not directed:
-        raise ValueError(
-            "got symmetry='antisymmetric' with an undirected graph; expected a directed one: a label"
-            " that changes sign needs a direction."
-        )
-    return symmetry == "antisymmetric"
 
 
 def _node_features(arcs: Arcs, features: Any) -> Any:
@@ -251,9 +246,7 @@ def _as_labels(given: list[Any], label: Any) -> NDArray[Any]:
         return np.array(given)
     if all(isinstance(value, int | float | np.number) for value in known):
         return np.array([np.nan if value is None else value for value in given], dtype=np.float64)
-    labels = np.empty(len(given), dtype=object)
-    labels[:] = given
-    return labels
+    return as_objects(given)
 
 
 def _reciprocal(arcs: Arcs) -> tuple[Places, Places]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
-from pairity.pairs.table_kinds import as_pandas
 from pairity.runtime.validation import as_feature_table, as_times, check_choice, refuse_lossy
 
 
@@ -27,11 +26,17 @@ def split_rows(
 ) -> tuple[Any, Places, Places, Matrix, Matrix]:
     """Objects, first, second and both kinds of group features of rows ``[x_a | x_ab | x~_ab | x_b]``."""
     table = as_feature_table(rows, "rows")
-    width = _object_width(table.shape[1], n_symmetric, n_antisymmetric)
-    n_rows = table.shape[0]
+    n_rows, n_columns = table.shape
+    rest = n_columns - n_symmetric - n_antisymmetric
+    if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
+        raise ValueError(
+            f"got rows with n_features={n_columns}, n_symmetric={n_symmetric} and"
+            f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
+            " features [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
+        )
+    width = rest // 2  # of an object
     group = as_dense(table[:, width : width + n_symmetric + n_antisymmetric]).copy()
-    left, right = table[:, :width], table[:, table.shape[1] - width :]
-    stacked = joined([left, right], 0)
+    stacked = joined([table[:, :width], table[:, n_columns - width :]], 0)
     distinct = distinct_rows(stacked)
     first, second = distinct.inverse[:n_rows], distinct.inverse[n_rows:].copy()
     chosen = distinct.representative
@@ -44,22 +49,30 @@ def split_rows(
     return stacked[chosen], first, second, group[:, :n_symmetric], antisymmetric
 
 
-def _object_width(n_columns: int, n_symmetric: int, n_antisymmetric: int) -> int:
-    """Columns per object in wide rows, or a sentence saying why there is no such number."""
-    rest = n_columns - n_symmetric - n_antisymmetric
-    if n_symmetric < 0 or n_antisymmetric < 0 or rest < 0 or rest % 2:
-        raise ValueError(
-            f"got rows with n_features={n_columns}, n_symmetric={n_symmetric} and"
-            f" n_antisymmetric={n_antisymmetric}; expected 2*n1 + n_symmetric + n_antisymmetric"
-            " features [x_a | x_ab | x~_ab | x_b]: the two objects need the same number of columns."
-        )
-    return rest // 2
-
-
 # Tables with ids --------------------------------------------------------------------------------
 
-#: Names of columns that a message lists.
-_MOST_LISTED = 12
+#: Names of columns that a message lists, and letters of a value that it shows.
+_MOST_LISTED, _LONGEST = 12, 40
+
+
+def as_pandas(table: Any, name: str = "a table", advice: str = "") -> Any:
+    """A pandas table as it is, another one converted; a mapping of columns becomes one."""
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return table
+    if hasattr(table, "to_pandas"):  # polars and Arrow tables
+        return table.to_pandas()
+    import pandas as pd
+
+    if hasattr(table, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        return pa.table(table).to_pandas()
+    if isinstance(table, Mapping):
+        return pd.DataFrame(table)
+    raise DataError(
+        f"got {name} of type {type(table).__name__}; expected a table with named columns, of pandas,"
+        f" polars or Arrow, or a mapping of columns{advice}."
+    )
 
 
 def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "") -> None:
@@ -67,8 +80,10 @@ def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "
     wanted = list(wanted)
     for name in wanted:
         if not isinstance(name, Hashable):
+            text = " ".join(repr(name).split())
+            shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
             raise DataError(
-                f"got {type(name).__name__} {gist_of(name)} as the name of a column; expected one name,"
+                f"got {type(name).__name__} {shown} as the name of a column; expected one name,"
                 " such as 'id': pass the column's name, not its values."
             )
     absent = [name for name in wanted if name not in there]
@@ -80,12 +95,6 @@ def refuse_absent(wanted: Iterable[str], there: Collection[Any], source: str = "
         raise DataError(
             f"got no column {absent[0]!r}{place}; expected one of {expected}: check the name."
         )
-
-
-def gist_of(value: Any, longest: int = 40) -> str:
-    """A value as Python writes it, on one line and not too long."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def column_of(frame: Any, name: str, source: str = "") -> Any:
@@ -126,18 +135,29 @@ def feature_block(frame: Any, names: list[str], encoding: Any = None) -> Matrix:
 
 def times_in(frame: Any, name: str, source: str = "") -> NDArray[np.float64]:
     """Times in a column, none of them missing: numbers as they are, dates as days since 1970."""
-    column = column_of(frame, name, source)
-    n_missing = int(column.isna().sum())
     place = f"column {name!r}{f' of {source}' if source else ''}"
-    if n_missing:
-        raise DataError(
-            f"got {n_missing} missing time(s) in {place}; expected one in every row: fill or drop"
-            " those rows."
-        )
+    column = _complete(column_of(frame, name, source), "time", place, "fill or drop")
     try:
         return as_times(column.to_numpy(), place, len(column))
     except ValueError as error:
         raise DataError(str(error)) from None
+
+
+def ids_in(frame: Any, name: str, source: str = "") -> list[Any]:
+    """Ids in a column, none of them missing."""
+    place = f"column {name!r}{f' of {source}' if source else ''}"
+    column = _complete(column_of(frame, name, source), "id", place, "fill the ids in or drop")
+    return list(column.tolist())
+
+
+def _complete(column: Any, what: str, place: str, advice: str) -> Any:
+    n_missing = int(column.isna().sum())
+    if n_missing:
+        raise DataError(
+            f"got {n_missing} missing {what}(s) in {place}; expected one in every row: {advice} those"
+            " rows."
+        )
+    return column
 
 
 def as_objects(values: Iterable[Any]) -> NDArray[Any]:
@@ -158,19 +178,6 @@ def refuse_repeated(values: Iterable[Any], otherwise: str, source: str = "") -> 
         raise DataError(otherwise.format(value=value, count=count, source=source))
 
 
-def ids_in(frame: Any, name: str, source: str = "") -> list[Any]:
-    """Ids in a column, none of them missing."""
-    column = column_of(frame, name, source)
-    n_missing = int(column.isna().sum())
-    if n_missing:
-        place = f" of {source}" if source else ""
-        raise DataError(
-            f"got {n_missing} missing id(s) in column {name!r}{place}; expected one in every row: fill"
-            " the ids in or drop those rows."
-        )
-    return list(column.tolist())
-
-
 def locate(
     wanted: Iterable[Any],
     ids: NDArray[Any],
@@ -185,9 +192,10 @@ def locate(
         names = list(unknown)
         which = f"the id {names[0]!r}" if len(names) == 1 else f"{len(names)} ids"
         first = "" if len(names) == 1 else f", the first {names[0]!r}"
+        n_rows = unknown.total()
         raise DataError(
-            f"got {which} {lacking} ({counted(unknown.total(), 'row')}){first}; expected every id to"
-            f" name an object: {advice}."
+            f"got {which} {lacking} ({n_rows:,} row{'' if n_rows == 1 else 's'}){first}; expected every"
+            f" id to name an object: {advice}."
         )
     return np.array([rows[identity] for identity in listed], dtype=np.intp)
 
@@ -261,11 +269,6 @@ def named_objects(
     return table, ids, [locate_ids(frame, name, ids) for name in (first, second)]
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things: ``1 row``, ``1,200 rows``."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def text_of(value: Any) -> str:
     """Text of one id or label; fractions that are whole numbers look like whole numbers."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -276,40 +279,26 @@ def text_of(value: Any) -> str:
 
 
 def read_frame(frame: Any, of_objects: tuple[Any, ...], group: tuple[Any, ...]) -> dict[str, Any]:
-    """The parts of :class:`Pairs` from tables: arguments of :func:`_objects` and of :func:`_group`."""
+    """The parts of :class:`Pairs` from tables.
+
+    ``of_objects`` are the columns of both ends, what ids are, and arguments of :func:`object_table`;
+    ``group`` says which columns are symmetric, antisymmetric and times.
+    """
     frame = as_pandas(frame, "pairs")
-    return {**_objects(frame, *of_objects), **_group(frame, *group)}
-
-
-def _group(
-    frame: Any,
-    symmetric: Sequence[str],
-    encoding: Any,
-    antisymmetric: Sequence[str],
-    time: str | None,
-) -> dict[str, Any]:
-    """What a table of pairs says of each pair, as :class:`Pairs` names it."""
-    return {
-        "symmetric": feature_block(frame, list(symmetric), encoding),
-        "antisymmetric": feature_block(frame, list(antisymmetric)),
-        "time": None if time is None else times_in(frame, time),
-    }
-
-
-def _objects(
-    frame: Any,
-    ends: tuple[str, str],
-    ids: str,
-    objects: Any,
-    id_column: str | None,
-    features: Sequence[str] | None,
-    encoding: Any,
-) -> dict[str, Any]:
-    """The objects of a table of pairs, known by their ids or from a table of their own."""
+    ends, ids, objects, *how = of_objects
+    symmetric, encoding, antisymmetric, time = group
     check_choice(ids, "ids", ("features", "names"))
     if objects is None:
         table, names, places = named_objects(frame, *ends, as_features=ids == "features")
     else:
-        table, names = object_table(objects, id_column, features, encoding)
+        table, names = object_table(objects, *how)
         places = [locate_ids(frame, column, names) for column in ends]
-    return {"objects": table, "first": places[0], "second": places[1], "ids": names}
+    return {
+        "objects": table,
+        "first": places[0],
+        "second": places[1],
+        "ids": names,
+        "symmetric": feature_block(frame, list(symmetric), encoding),
+        "antisymmetric": feature_block(frame, list(antisymmetric)),
+        "time": None if time is None else times_in(frame, time),
+    }

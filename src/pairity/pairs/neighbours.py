@@ -171,7 +171,7 @@ class _HalfEdges:
 
     def means_around(self, end: Places, partner: Places, hops: int) -> Iterator[Matrix]:
         """Mean of X_nu over the neighbours n of u = end other than its partner, hop by hop."""
-        around = self._around(self.rows)
+        around = GroupedRows(self.rows, self.end, len(self.objects))
         left_out = self.find(end, partner)
         yield self._with_end(around, end, left_out)
         if hops == 1:
@@ -180,12 +180,9 @@ class _HalfEdges:
         back = self.find(self.other, self.end)
         carried = self._with_end(around, self.other, back)
         for _ in range(2, hops + 1):
-            around = self._around(carried)
+            around = GroupedRows(carried, self.end, len(self.objects))
             yield around.means_without(end, left_out)
             carried = around.means_without(self.other, back)
-
-    def _around(self, values: Matrix) -> GroupedRows:
-        return GroupedRows(values, self.end, len(self.objects))
 
     def _with_end(self, around: GroupedRows, end: Places, left_out: Places) -> Matrix:
         """Means of the first hop, with ``x_u`` itself, which needs no averaging, put back."""

@@ -10,18 +10,22 @@ the other.  The rule ("auto"):
 3. where objects have no features at all, each row is an object of its own.
 
 "ids", "content" and "rows" ask for one of these by name.
+
+Two lists of pairs are made one by the same rule, and objects that were seen in training are recognised
+in other pairs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from pairity.pairs.arrays import Mask, distinct_rows
+from pairity.exceptions import DataError
+from pairity.pairs.arrays import Features, Mask, distinct_rows, joined
 from pairity.pairs.arrays import Places as Codes
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import unordered_keys
@@ -109,3 +113,76 @@ def join(left: Codes, right: Codes) -> Codes:
     """Number items so that items which share a left or a right value, in chains, get one number."""
     n_left, n_right = int(left.max(initial=-1)) + 1, int(right.max(initial=-1)) + 1
     return connected_parts(left, n_left + right, n_left + n_right)[left]
+
+
+# Two lists of pairs -----------------------------------------------------------------------------
+
+
+def together(one: Pairs, other: Pairs, *, with_groups: bool = False) -> Pairs:
+    """Pairs of two tables as pairs of one: rows of the second after those of the first.
+
+    Group features are left out where it is to tell which objects they share.
+    """
+    named = one.ids is not None and other.ids is not None
+    joint = Pairs(
+        joined([one.objects, other.objects], 0),
+        np.concatenate([one.first, one.n_objects + other.first]),
+        np.concatenate([one.second, one.n_objects + other.second]),
+        ids=np.concatenate([one.ids, other.ids]) if named else None,
+    )
+    if not with_groups:
+        return joint
+    symmetric = np.concatenate([one.symmetric, other.symmetric])
+    antisymmetric = np.concatenate([one.antisymmetric, other.antisymmetric])
+    return joint.with_features(joint.objects, symmetric, antisymmetric)
+
+
+def one_after_another(one: Pairs, other: Pairs) -> Pairs:
+    """Pairs of the same columns in one list; objects with equal ids, or features, are the same."""
+    for name, what in (("ids", "ids"), ("time", "times")):
+        if (getattr(one, name) is None) != (getattr(other, name) is None):
+            raise DataError(
+                f"got pairs with {what} and pairs without; expected {what} in both, or in neither:"
+                f" pass {name}=... to Pairs."
+            )
+    joint = together(one, other, with_groups=True)
+    if one.time is not None and other.time is not None:
+        joint = joint.at(np.concatenate([one.time, other.time]))
+    return joint.compact()
+
+
+def at_the_latest_time(pairs: Pairs, of: Pairs) -> Pairs:
+    """Made-up pairs at the latest time of those they are made from, where these have times."""
+    return pairs if of.time is None or not len(of) else pairs.at(float(of.time.max()))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownObjects:
+    """One row for each object: its id as a number, or its features where pairs have no ids."""
+
+    names: Features
+    by_ids: bool
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Self:
+        """The distinct objects of pairs, ordered by content."""
+        by_ids = pairs.ids is not None
+        names = _names(pairs.without_unused_objects(), by_ids)
+        return cls(names[distinct_rows(names).representative], by_ids)
+
+    def __len__(self) -> int:
+        return int(self.names.shape[0])
+
+    def places(self, pairs: Pairs) -> Codes:
+        """Place of each row of the table of objects among those that are known, or -1."""
+        if self.by_ids and pairs.ids is None:  # nobody says who they are
+            return np.full(pairs.n_objects, -1)
+        same = distinct_rows(joined([self.names, _names(pairs, self.by_ids)], 0)).inverse
+        number = np.full(int(same.max(initial=-1)) + 1, -1)
+        number[same[: len(self)]] = np.arange(len(self))
+        return number[same[len(self) :]]
+
+
+def _names(pairs: Pairs, by_ids: bool) -> Features:
+    codes = pairs.id_codes if by_ids else None
+    return pairs.objects if codes is None else codes[:, np.newaxis]

@@ -1,23 +1,30 @@
-"""Posterior covariances by kernel values: exactly, or through landmarks among the training pairs.
+"""Posterior covariances by kernel values: exactly, through landmarks among the pairs, along chains.
 
-The formulas are those of :mod:`pairity.training.posterior`, before the scale.
+The formulas are those of :mod:`pairity.training.posterior`, before the scale.  Of strengths that drift
+variances are those of objects at times, along their chains: given the values of its opponents at the
+fit, the strength of an object is a Gaussian process observed with the information ``w = sum of second
+derivatives`` of its pairs at each moment, and its variance at any time is that of Kalman's filter and
+smoother: O(n) for n pairs.  What the opponents are unsure of is not passed on, so that variances are a
+little too small where objects have few opponents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve_triangular
 
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.operators.blockwise import operator_within
+from pairity.operators.chain_operator import ChainOperator, chain_operator
 from pairity.operators.operator import KernelOperator, whole_matrix
-from pairity.pairs.arrays import Matrix, Vector, batches
+from pairity.pairs.arrays import Matrix, Vector, as_dense, batches, sums_at
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget
 
@@ -29,6 +36,8 @@ _AT_A_TIME, _ARRAYS = 8_000_000, 4.0
 _SHARE_AT_A_TIME, _SHARE_OF_LANDMARKS, _LANDMARK_MATRICES = 0.4, 0.5, 5.0
 #: What is added to the diagonal of a matrix that rounding made indefinite, at first and at most.
 _LEAST_ADDED, _MOST_ADDED = 1e-14, 1e-6
+#: Noise, in prior variances, of moments of a chain at which nothing was observed.
+_NOTHING = 1e8
 
 
 def at_a_time(budget: Budget) -> int:
@@ -63,11 +72,15 @@ def lower_factor(matrix: Matrix, what: str) -> Matrix:
             return factor
 
 
+def solved(factor: Matrix, right: Matrix) -> Matrix:
+    """``L^-1 right``."""
+    return np.asarray(solve_triangular(factor, right, lower=True, check_finite=False))
+
+
 def effective_number(factor: Matrix, n_penalised: int) -> float:
     """``r - tr(penalty (penalty + Z' W Z)^-1)`` from the factor of the precision."""
-    size = len(factor)
-    inverse = solve_triangular(factor, np.eye(size), lower=True, check_finite=False)
-    return size - float(np.sum(inverse[:, :n_penalised] ** 2))
+    inverse = solved(factor, np.eye(len(factor)))
+    return len(factor) - float(np.sum(inverse[:, :n_penalised] ** 2))
 
 
 class _ByKernel:
@@ -133,36 +146,33 @@ class Dense(_ByKernel):
     @cached_property
     def constant(self) -> Vector:
         """``L^-1 W^1/2 1``: what an unpenalised constant adds."""
-        return np.asarray(solve_triangular(self.factor, self.root, lower=True))
+        return solved(self.factor, self.root)
 
     @property
     def edf(self) -> float:
         """``n - tr(1 + W^1/2 K W^1/2)^-1``, and 1 for a constant less what it takes of them."""
-        size = len(self.factor)
-        inverse = solve_triangular(self.factor, np.eye(size), lower=True, check_finite=False)
-        edf = size - float(np.sum(inverse**2))
+        edf = effective_number(self.factor, len(self.factor))
         if not self.has_bias:
             return edf
         back = solve_triangular(self.factor, self.constant, lower=True, trans="T")
         return edf + float(back @ back) / float(self.constant @ self.constant)
 
     def _solved(self, crossed: Matrix) -> Matrix:
-        right = self.root[:, np.newaxis] * crossed
-        return np.asarray(solve_triangular(self.factor, right, lower=True, check_finite=False))
+        return solved(self.factor, self.root[:, np.newaxis] * crossed)
 
     def _variance(self, crossed: Matrix, prior: Vector) -> Vector:
-        solved = self._solved(crossed)
-        values = prior - np.sum(solved**2, axis=0)
+        taken = self._solved(crossed)
+        values = prior - np.sum(taken**2, axis=0)
         if self.has_bias:
-            values += (1.0 - solved.T @ self.constant) ** 2 / (self.constant @ self.constant)
+            values += (1.0 - taken.T @ self.constant) ** 2 / (self.constant @ self.constant)
         return values
 
     def covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix:
         """Covariance of sums of values."""
-        solved = self._solved(self._crossed(self.pairs, pairs, combined))
-        matrix = self._prior_covariance(pairs, combined) - solved.T @ solved
+        taken = self._solved(self._crossed(self.pairs, pairs, combined))
+        matrix = self._prior_covariance(pairs, combined) - taken.T @ taken
         if self.has_bias:
-            rest = combined @ np.ones(len(pairs)) - solved.T @ self.constant
+            rest = combined @ np.ones(len(pairs)) - taken.T @ self.constant
             matrix += np.outer(rest, rest) / (self.constant @ self.constant)
         return matrix
 
@@ -192,9 +202,7 @@ class Landmarks(_ByKernel):
         return lower_factor(gram, "a kernel matrix")
 
     def _features(self, crossed: Matrix) -> Matrix:
-        return np.asarray(
-            solve_triangular(self.landmark_factor, crossed, lower=True, check_finite=False)
-        )
+        return solved(self.landmark_factor, crossed)
 
     @cached_property
     def factor(self) -> Matrix:
@@ -227,13 +235,81 @@ class Landmarks(_ByKernel):
 
     def _variance(self, crossed: Matrix, prior: Vector) -> Vector:
         features = self._features(crossed)
-        solved = solve_triangular(self.factor, self._with_constant(features), lower=True)
-        return _left(prior, features) + np.sum(solved**2, axis=0)
+        kept = solved(self.factor, self._with_constant(features))
+        return _left(prior, features) + np.sum(kept**2, axis=0)
 
     def covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix:
         """Covariance of sums of values."""
         features = self._features(self._crossed(self.landmarks, pairs, combined))
         rest = self._prior_covariance(pairs, combined) - features.T @ features
         constant = combined @ np.ones(len(pairs))
-        solved = solve_triangular(self.factor, self._with_constant(features, constant), lower=True)
-        return rest + solved.T @ solved
+        kept = solved(self.factor, self._with_constant(features, constant))
+        return rest + kept.T @ kept
+
+
+@dataclass(frozen=True, eq=False)
+class Chained:
+    """Variances before the scale, of the kernel of a chain operator."""
+
+    kernel: Any
+    pairs: Pairs
+    weights: Vector
+
+    def _with(self, pairs: Pairs) -> tuple[ChainOperator, Vector]:
+        """Moments of training pairs and others, and the posterior variance of each moment."""
+        operator = chain_operator(self.kernel, pairs, self.pairs)
+        assert operator is not None
+        chains, size = operator.chains, len(operator.chains)
+        precision = sum(sums_at(end, self.weights, size) for end in chains.right)
+        observed = precision > 0.0
+        nothing = _NOTHING * float(chains.prior.max(initial=1.0))
+        noise = np.where(observed, 1.0 / np.where(observed, precision, 1.0), nothing)
+        others = chains.with_noise(noise).variances_from_others()
+        return operator, others / (1.0 + precision * others)
+
+    @cached_property
+    def _factor(self) -> Any:
+        """The factor of the precision of what knows no time; None without any."""
+        operator = chain_operator(self.kernel, self.pairs)
+        assert operator is not None
+        if operator.rest is None or operator.rest.features is None:
+            return None
+        rows = as_dense(operator.rest.features.rows)
+        precision = rows.T @ (self.weights[:, np.newaxis] * rows)
+        precision[np.diag_indices(len(precision))] += 1.0
+        return cho_factor(precision, lower=True, check_finite=False)
+
+    @property
+    def edf(self) -> float:
+        """Effective number of parameters: information times variance, added up."""
+        return float(self.weights @ self.variance(self.pairs))
+
+    def variance(self, pairs: Pairs) -> Vector:
+        """Variance of each value: those of its two moments, and of what knows no time."""
+        if not len(pairs):
+            return np.zeros(0)
+        operator, variance = self._with(pairs)
+        first, second = operator.chains.left
+        rows, solved = self._of_rest(operator)
+        return variance[first] + variance[second] + np.einsum("ij,ji->i", rows, solved)
+
+    def _of_rest(self, operator: ChainOperator) -> tuple[Matrix, Matrix]:
+        """Features Z of what knows no time, and their covariance times Z'."""
+        if self._factor is None or operator.rest is None:
+            return np.zeros((operator.shape[0], 0)), np.zeros((0, operator.shape[0]))
+        rows = as_dense(operator.rest.left_rows)
+        return rows, cho_solve(self._factor, rows.T, check_finite=False)
+
+    def covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix:
+        """Covariance of sums of values; moments of one object are taken one by one."""
+        operator, variance = self._with(pairs)
+        chains, every = operator.chains, np.arange(len(pairs))
+        sign = operator.form.sign or 0.0
+        ends = (
+            sp.csr_array((np.full(len(pairs), factor), (every, end)), (len(pairs), len(chains)))
+            for factor, end in zip((1.0, sign), chains.left, strict=True)
+        )
+        design = combined @ sum(ends)
+        rows, solved = self._of_rest(operator)
+        known = as_dense((design * variance[np.newaxis, :]) @ design.T)
+        return known + (combined @ rows) @ (solved @ combined.T)

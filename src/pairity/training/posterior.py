@@ -23,19 +23,18 @@ that some of the pairs are landmarks, with features ``phi = L_m^-1 k_m``: what t
 variance, ``rest = K_** - |phi|^2``, counts as noise of the training pairs (``1/w + rest``) and is added
 to the variance of others (FITC; Snelson and Ghahramani, 2006), so that a pair far from all landmarks
 keeps its prior variance.  Strengths that drift go along their chains instead, object by object
-(:mod:`pairity.training.chain_posterior`).
+(:mod:`pairity.training.kernel_posterior`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from pairity.kernels.algebra import Kernel
@@ -49,11 +48,13 @@ from pairity.pairs.parity import Orientation, Parity, halved_weight
 from pairity.runtime.resources import Budget
 from pairity.solvers.primal_design import Design
 from pairity.training.kernel_posterior import (
+    Chained,
     Dense,
     Landmarks,
     at_a_time,
     effective_number,
     lower_factor,
+    solved,
 )
 from pairity.training.read import Observations
 
@@ -61,17 +62,6 @@ from pairity.training.read import Observations
 _MOST_FEATURES = 4000
 #: Training pairs up to which their kernel matrix is factored; copies of what is factored on the way.
 _MOST_PAIRS, _COPIES = 5000, 4.0
-
-
-class _Span(Protocol):
-    """Covariances before the scale, for pairs in one order."""
-
-    @property
-    def edf(self) -> float: ...
-
-    def variance(self, pairs: Pairs) -> Vector: ...
-
-    def covariance(self, pairs: Pairs, combined: sp.csr_array) -> Matrix: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,14 +127,8 @@ def posterior_of(
 
     It is kept as long as the observations are.
     """
-    if observed not in _KNOWN:
-        _KNOWN[observed] = _made(model, observed, kind, has_bias, budget)
-    return _KNOWN[observed]
-
-
-def _made(
-    model: Any, observed: Observations, kind: str, has_bias: bool, budget: Budget
-) -> Posterior:
+    if observed in _KNOWN:
+        return _KNOWN[observed]
     pairs, parity = observed.pairs, model.parity
     kernel = project(model.kernel, parity, pairs)
     decisions = model.decisions(pairs)
@@ -153,30 +137,30 @@ def _made(
     if kind == "logistic":
         weights = weights * expit(decisions) * expit(-decisions)
     span = _span(kernel, pairs, weights, has_bias and parity is not Parity.ODD, budget)
+    scale, noise = strength, np.nan
+    if kind == "squared":
+        squares = float(weights @ (observed.targets - decisions) ** 2)
+        scale = squares / max(len(pairs) - span.edf, 1e-3 * len(pairs))
+        noise = scale / strength
     exact = isinstance(span, Parameters | Dense)
-    if kind == "logistic":
-        return Posterior(parity, strength, np.nan, exact, span)
-    squares = float(weights @ (observed.targets - decisions) ** 2)
-    scale = squares / max(len(pairs) - span.edf, 1e-3 * len(pairs))
-    return Posterior(parity, scale, scale / strength, exact, span)
+    _KNOWN[observed] = Posterior(parity, scale, noise, exact, span)
+    return _KNOWN[observed]
 
 
-def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget: Budget) -> _Span:
+def _span(kernel: Kernel, pairs: Pairs, weights: Vector, has_bias: bool, budget: Budget) -> Any:
+    """Covariances before the scale, for pairs in one order: ``edf``, ``variance``, ``covariance``."""
     form = explicit_form(kernel, pairs)
-    if form:
-        tables = tables_of(form, (pairs,))
-        if tables is not None:
-            features = ExplicitFeatures(form, tables[0])
-            side = features.n_columns + 1
-            fits = side <= _MOST_FEATURES and budget.holds(side, side, copies=_COPIES)
-            if features.are_few and fits:
-                return Parameters(form, pairs, weights, has_bias, budget)
+    tables = tables_of(form, (pairs,)) if form else None
+    if tables is not None:
+        features = ExplicitFeatures(form, tables[0])
+        side = features.n_columns + 1
+        fits = side <= _MOST_FEATURES and budget.holds(side, side, copies=_COPIES)
+        if features.are_few and fits:
+            return Parameters(form, pairs, weights, has_bias, budget)
     if len(pairs) <= _MOST_PAIRS and budget.holds(len(pairs), len(pairs), copies=_COPIES):
         return Dense(kernel, pairs, weights, has_bias, budget)
     chained = None if has_bias else along_chains(kernel, pairs[:1].without_unused_objects())
     if chained is not None and chained.form.sign is not None:
-        from pairity.training.chain_posterior import Chained
-
         return Chained(kernel, pairs, weights)
     return Landmarks(kernel, pairs, weights, has_bias, budget)
 
@@ -194,12 +178,16 @@ class Parameters:
     has_bias: bool
     budget: Budget
 
+    def features(self, *others: Pairs) -> list[ExplicitFeatures]:
+        """Explicit features of the training pairs, and of others in the same space."""
+        tables = tables_of(self.form, (self.pairs, *others))
+        assert tables is not None
+        return [ExplicitFeatures(self.form, table) for table in tables]
+
     @cached_property
     def rows(self) -> Any:
         """Explicit features of the training pairs."""
-        tables = tables_of(self.form, (self.pairs,))
-        assert tables is not None
-        return ExplicitFeatures(self.form, tables[0]).rows
+        return self.features()[0].rows
 
     def with_weights(self, weights: Vector) -> Parameters:
         """The same for other weights."""
@@ -226,12 +214,10 @@ class Parameters:
 
     def roots(self, pairs: Pairs, combined: Any = None) -> Matrix:
         """Q with ``Q' Q`` the covariance, shape (r, n), of values or of sums of them."""
-        tables = tables_of(self.form, (self.pairs, pairs))
-        assert tables is not None
-        features = ExplicitFeatures(self.form, tables[1])
+        trained, features = self.features(pairs)
         factor = self.factor
         if features.n_columns != self.rows.shape[1]:  # objects that were in no training pair
-            factor = self._factored(ExplicitFeatures(self.form, tables[0]).rows)
+            factor = self._factored(trained.rows)
         rows = features.rows
         ones = np.ones((rows.shape[0], 1))
         if combined is not None:
@@ -239,7 +225,7 @@ class Parameters:
         table = as_dense(rows)
         if self.has_bias:
             table = np.hstack([table, ones])
-        return solve_triangular(factor, table.T, lower=True, check_finite=False)
+        return solved(factor, table.T)
 
     def variance(self, pairs: Pairs) -> Vector:
         """Variance of each value."""

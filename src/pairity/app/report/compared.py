@@ -24,8 +24,7 @@ from pairity.inspection import Ranking, group_objects, rank_objects
 from pairity.inspection.trajectories import all_pairs
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import at_the_latest_time
-from pairity.pairs.same_objects import Ends, ends_of
+from pairity.pairs.same_objects import Ends, at_the_latest_time, ends_of
 
 
 @dataclass(frozen=True, eq=False)

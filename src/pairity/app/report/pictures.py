@@ -30,7 +30,7 @@ from pairity.model_selection.search import PairSearch
 from pairity.model_selection.searches import at_the_edge
 from pairity.pairs.arrays import Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import at_the_latest_time
+from pairity.pairs.same_objects import at_the_latest_time
 
 _BINS = 10
 _BARS = 24
