@@ -236,15 +236,26 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
         assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 
 
-def goes_by_tiles(kernel, n_objects):
-    """Whether 3,000 pairs with group features of so many objects do."""
+def many_pairs(n_objects):
+    """3,000 pairs with a symmetric group feature and one that says who is at home."""
     rng = np.random.default_rng(0)
     first = rng.integers(0, n_objects, 3000)
     second = (first + rng.integers(1, n_objects, 3000)) % n_objects
     objects, even = rng.normal(size=(n_objects, 2)), rng.normal(size=(3000, 1))
     home = rng.choice([-1.0, 1.0], (3000, 1))
-    pairs = Pairs(objects, first, second, symmetric=even, antisymmetric=home)
-    return type(operator_within(kernel, pairs, Budget(4000.0))) is Tiles
+    return Pairs(objects, first, second, symmetric=even, antisymmetric=home)
+
+
+def goes_by_tiles(kernel, n_objects):
+    return type(operator_within(kernel, many_pairs(n_objects), Budget(4000.0))) is Tiles
+
+
+def test_which_matrices_are_worth_holding():
+    """Sums over single objects are cheaper than a matrix in memory, many features of pairs are not."""
+    pairs = many_pairs(400)
+    single = PairOperator(Additive(Gaussian(1.0)) + 0.1 * Linear(), pairs)
+    assert not single.is_costly
+    assert PairOperator(Gaussian(1.0) + Gaussian(3.0), pairs).is_costly
 
 
 def test_which_operator_for_rare_objects(monkeypatch):

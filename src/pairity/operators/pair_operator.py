@@ -20,9 +20,11 @@ from pairity.operators.group_features import are_powers
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.products import (
     CoefficientMatrix,
+    product_cost,
     products_are_cheaper,
     sample_pairs,
     sum_over_pairs,
+    supports_products,
 )
 from pairity.operators.spectral import SpectralGrid, TensorStructure, tensor_structure
 from pairity.operators.terms import (
@@ -45,6 +47,8 @@ from pairity.runtime.resources import run_in_ranges
 _ENTRIES_AT_A_TIME = 2_000_000
 #: Pairs from which on products in single precision are worth Gram matrices of their own.
 _MANY_PAIRS = 3000
+#: Gathered entries that take as long as an entry of a matrix in memory, in a product.
+_HELD_COST = 0.25
 #: Sums over columns of group features that are held before they are added up.
 _MOST_PARTS = 8
 
@@ -135,7 +139,13 @@ class PairOperator(KernelOperator):
         groups = self._groups
         if groups is None:
             return not self._bilinear
-        return any(group.opaque for group in groups) or len(groups) > 1
+        is_evaluated = any(group.opaque for group in groups)
+        if is_evaluated or len(groups) == 1:
+            return is_evaluated
+        if not all(supports_products(group.table) for group in groups):
+            return True
+        costs = [group.n_columns * product_cost(group.table, *self.shape) for group in groups]
+        return sum(costs) > _HELD_COST * self.shape[0] * self.shape[1]
 
     @property
     def has_many_group_features(self) -> bool:

@@ -124,18 +124,20 @@ def supports_products(terms: TermTable) -> bool:
 
 
 def products_are_cheaper(terms: TermTable, n_used: int, n_left: int) -> bool:
-    """Whether products of object matrices beat touching every pair of pairs.
+    """Whether products of object matrices beat touching every pair of pairs."""
+    entries = float(n_left) * n_used * len(terms.weights)
+    return supports_products(terms) and product_cost(terms, n_used, n_left) < entries
 
-    Costs are in units of one gathered kernel entry.
-    """
-    if not supports_products(terms):
-        return False
+
+def product_cost(terms: TermTable, n_used: int, n_left: int) -> float:
+    """What a product through object matrices costs, in units of one gathered kernel entry."""
     m_left, m_right = terms.grams.shape[1:]
+    if ((terms.edge_gram >= 0).sum(axis=1) <= 1).all():  # sums over single objects
+        return _FIXED_COST + len(terms.weights) * _DOT_COST * m_left * m_right
     dense = n_used > _DENSE_SHARE * m_right * m_right
     reduce = _MATRIX_COST * m_left * m_right**2 if dense else _SPARSE_COST * n_used * m_left
     sample = min(_MATRIX_COST * m_left**2, _DOT_COST * n_left) * m_right
-    cost = _FIXED_COST + max(1, len(terms.factors)) * (reduce + sample)
-    return cost < float(n_left) * n_used * len(terms.weights)
+    return _FIXED_COST + max(1, len(terms.factors)) * (reduce + sample)
 
 
 def sample_pairs(sums: PairSums, lists: list[Pairs]) -> list[Vector]:
