@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from pairity.exceptions import PairityWarning, levels_to_the_caller
+from pairity.exceptions import warn_the_caller
 from pairity.losses.loss import Logistic
 from pairity.model_selection.folds import Vector
 from pairity.model_selection.splits import Rows, Split
@@ -308,12 +307,10 @@ def _landmarks(n_pairs: int, budget: Budget) -> Rows:
     """Pairs in whose span a kernel of many pairs is validated, as many as there is room for."""
     fitting = int(budget.share(_EXPANDED_SHARE).columns(n_pairs))
     if fitting < _LANDMARKS:
-        warnings.warn(
+        warn_the_caller(
             f"strengths were validated with {max(1, fitting)} of {_LANDMARKS} landmark pairs to keep to"
             f" the memory limit of {budget.megabytes:.0f} MB: a larger memory_limit makes the choice"
-            " surer.",
-            PairityWarning,
-            stacklevel=levels_to_the_caller(),
+            " surer."
         )
     count = max(1, min(_LANDMARKS, fitting))
     return np.sort(np.random.default_rng(0).permutation(n_pairs)[:count])

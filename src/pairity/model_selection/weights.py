@@ -93,8 +93,9 @@ class HeldOut:
                 return np.logaddexp(0.0, -self.targets * values)
             return (self.targets - values) ** 2
 
-    def mean(self, losses: Vector) -> float:
-        """Mean over the rows that have one."""
+    def mean_loss(self, values: Vector) -> float:
+        """Mean over the rows that have a value."""
+        losses = self.losses(values)
         known = np.isfinite(losses)
         return float(np.average(losses[known], weights=self.weights[known]))
 
@@ -108,18 +109,16 @@ class HeldOut:
         with np.errstate(divide="ignore"):  # rows of one label alone
             return np.full(len(self.targets), np.log1p(middle) - np.log1p(-middle))
 
-    def gains(self, values: Vector) -> tuple[float, float]:
-        """By how much a loss is below that of a constant, on average, and its standard error."""
+    def gain(self, values: Vector) -> float:
+        """By how much the losses are below those of a constant, on average."""
         gain = self.losses(self.nothing()) - self.losses(values)
-        gain = gain[np.isfinite(gain)]
-        return float(gain.mean()), float(gain.std()) / float(np.sqrt(len(gain)))
+        return float(gain[np.isfinite(gain)].mean())
 
 
 def weights_by_name(held_out: HeldOut, values: dict[str, Vector]) -> dict[str, float]:
     """Weights of members; 0 of those that are no better about held-out pairs than a constant."""
-    useful = [name for name in values if held_out.gains(values[name])[0] > 0.0]
-    losses = {name: held_out.mean(held_out.losses(z)) for name, z in values.items()}
-    useful = useful or [min(losses, key=lambda name: losses[name])]
+    useful = [name for name in values if held_out.gain(values[name]) > 0.0]
+    useful = useful or [min(values, key=lambda name: held_out.mean_loss(values[name]))]
     found = member_weights(held_out, [values[name] for name in useful])
     return dict.fromkeys(values, 0.0) | dict(zip(useful, found.tolist(), strict=True))
 
