@@ -79,7 +79,10 @@ class EffectColumns:
 
     def narrowed(self, pairs: Pairs, parts: tuple[str, ...]) -> Self:
         """The same objects and pairs of them beside other features of the training pairs."""
-        shift, factor = _scaling(_features(pairs, parts, self.scaling), self.parity)
+        columns, odd = _features(pairs, parts, self.scaling), self.parity is Parity.ODD
+        shift = np.zeros(columns.shape[1]) if odd else columns.mean(axis=0)  # odd ones stay odd
+        size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
+        factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
         return replace(self, parts=parts, shift=shift, factor=factor)
 
     def features(self, pairs: Pairs) -> Matrix:
@@ -183,14 +186,6 @@ def _features(pairs: Pairs, parts: tuple[str, ...], scaling: Scaling | None) -> 
     if (pairs.n_object_features + pairs.n_antisymmetric) * pairs.n_symmetric > _MOST_COLUMNS:
         parts = tuple(name for name in parts if name != "in_context")
     return derived_features(pairs, parts)
-
-
-def _scaling(columns: Matrix, parity: Parity) -> tuple[Vector, Vector]:
-    """Shift and factor of each column; odd columns are not shifted."""
-    shift = np.zeros(columns.shape[1]) if parity is Parity.ODD else columns.mean(axis=0)
-    size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
-    factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-    return shift, factor
 
 
 def _places(pairs: Pairs, known: KnownObjects) -> tuple[Places, Places, Places]:

@@ -6,13 +6,13 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairClassifier, PenalisedMachine
 from pairity.exceptions import ConvergenceWarning, warn_the_caller
 from pairity.losses.loss import PiecewiseLinear, hinge
 from pairity.operators.blockwise import operator_within
 from pairity.operators.manifold import DeformedOperator, full_laplacian, pair_laplacian
+from pairity.pairs.arrays import Mask, Places, Vector
 from pairity.pairs.parity import Parity, halved_weight
 from pairity.runtime.progress import say
 from pairity.runtime.resources import megabytes_of
@@ -26,8 +26,6 @@ from pairity.solvers.switching import Steps, Switch, Switching, initial_labels, 
 from pairity.training.fit import HowToFit, fitted_of, lift, prepare, solved_and_certified, train
 from pairity.training.model import label_decisions
 from pairity.training.read import TrainingData
-
-Vector = NDArray[np.float64]
 
 #: Square matrices of doubles over all pairs that a fit holds.
 _MATRICES = 5.0
@@ -121,7 +119,7 @@ class LaplacianPairSVC(PairClassifier, PenalisedMachine):
     def _train(
         self,
         data: TrainingSet[Any],
-        labelled: NDArray[np.intp],
+        labelled: Places,
         how: HowToFit,
         on_both: SolverOptions | None,
     ) -> tuple[Solution, Certificate]:
@@ -306,7 +304,7 @@ class TransductivePairSVC(PairClassifier, PenalisedMachine):
         return found, solution.theta, history + plain
 
     def _supervised(
-        self, data: TrainingSet[PiecewiseLinear], unlabelled: NDArray[np.bool_], how: HowToFit
+        self, data: TrainingSet[PiecewiseLinear], unlabelled: Mask, how: HowToFit
     ) -> tuple[Vector, Vector]:
         """Dual variables on J from labelled rows alone, and labels of all rows."""
         labelled = np.flatnonzero(~unlabelled)

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows
@@ -18,7 +18,7 @@ from pairity.estimators.symmetrized import in_one_order
 from pairity.exceptions import warn_the_caller
 from pairity.model_selection.boosted import MeanOfTrees, boosts, learn_boosted
 from pairity.model_selection.combination import equal_sums
-from pairity.model_selection.curves import Criterion, Sigmoid
+from pairity.model_selection.curves import Sigmoid
 from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
 from pairity.model_selection.members import (
     Learnt,
@@ -100,8 +100,6 @@ class AutomaticModel(TakesSparseRows):
     random_state: int = 0
     verbose: bool = False
 
-    _classifies: ClassVar[bool]
-    _criterion_type: ClassVar[type[Criterion]]
     _search_type: ClassVar[type[PairSearch]]
 
     # Fit --------------------------------------------------------------------------------------
@@ -125,7 +123,7 @@ class AutomaticModel(TakesSparseRows):
         data = read(self, X, y, sample_weight)
         folds = read_folds(self.cv, data, X, groups)
         learnt = self._learn(folds, setting)
-        self._weigh(HeldOut.of(folds, classifies=self._classifies), learnt, setting)
+        self._weigh(HeldOut.of(folds, classifies=setting.classifies), learnt, setting)
         self.held_out_rows_, self.n_splits_ = folds.held, len(folds.splits)
         return self
 
@@ -147,8 +145,8 @@ class AutomaticModel(TakesSparseRows):
     def _setting(self) -> Setting:
         limit = np.inf if self.time_limit is None else float(self.time_limit)
         return Setting(
-            self._criterion_type(SYMMETRIES[self.symmetry]),
-            self._classifies,
+            self._search_type._criterion_type(SYMMETRIES[self.symmetry]),
+            is_classifier(self),
             int(self.random_state),
             self.memory_limit,
             time.monotonic() + limit,

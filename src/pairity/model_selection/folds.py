@@ -57,13 +57,9 @@ class TrainingFolds:
 
     def share_with_one_new(self) -> float:
         """Share of the held-out pairs that have one object of the training pairs, and a new one."""
-        ends = ends_of(self.data.pairs)
-        shares = []
-        for train, test in self.splits:
-            known = np.concatenate([ends.first[train], ends.second[train]])
-            seen = [np.isin(end[test], known) for end in (ends.first, ends.second)]
-            shares.append(seen[0] != seen[1])
-        return float(np.mean(np.concatenate(shares)))
+        ends, every = ends_of(self.data.pairs), np.arange(len(self.data))
+        n_new = [ends.n_new(np.isin(every, train))[test] for train, test in self.splits]
+        return float(np.mean(np.concatenate(n_new) == 1))
 
     def refit_factor(self) -> float:
         """Factor on the weights of the losses in the fit that is kept.

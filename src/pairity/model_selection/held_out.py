@@ -51,13 +51,12 @@ class Trainer:
             pairs = pairs.with_swapped(np.arange(len(pairs)) == 0)
             targets = targets.copy()
             targets[0] = classes[0] if targets[0] == classes[1] else classes[1]
+        weights = None if self.weights is None else self.weights[rows]
         if isinstance(self.settled, AutomaticModel):
-            weights = None if self.weights is None else self.weights[rows]
             return self.settled.refitted(pairs, targets, weights)
         model = clone(self.estimator if self.settled is None else self.settled.best_estimator_)
-        if self.weights is None:
-            return model.fit(pairs, targets)
-        return model.fit(pairs, targets, **{weight_name(model): self.weights[rows]})
+        weighed = {} if weights is None else {weight_name(model): weights}
+        return model.fit(pairs, targets, **weighed)
 
     def after(self, fitted: Any) -> Trainer:
         """The same without a search, where one has been made: folds are fitted with its choice."""

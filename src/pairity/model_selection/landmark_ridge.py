@@ -12,11 +12,10 @@ which a warning says: no kernel is left out.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from pairity.model_selection.folds import Vector, shared_weights
 from pairity.model_selection.splits import Rows, Split
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.tile_parts import tiles_of
-from pairity.pairs.arrays import batches
+from pairity.pairs.arrays import Mask, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together
 
@@ -118,15 +117,20 @@ class LandmarkRidge:
 
     def _sums_of_folds(self, matrix: Vector) -> Callable[[int], Sums]:
         """What each fold needs, from sums over pieces that folds share unless there are too many."""
-        pieces = self._pieces
-        if len(pieces.rows) > _MOST_PIECES:
+        if len(self._pieces) > _MOST_PIECES:
             return lambda fold: self._sums(matrix, self.splits[fold][0])
-        sums = [self._sums(matrix, rows) for rows in pieces.rows]
-        return lambda fold: sum_of([sums[number] for number in pieces.inside[fold]])
+        sums = [(self._sums(matrix, rows), trained) for rows, trained in self._pieces]
+        return lambda fold: sum_of([one for one, trained in sums if trained[fold]])
 
     @cached_property
-    def _pieces(self) -> Pieces:
-        return Pieces.of(len(self.targets), [train for train, _ in self.splits])
+    def _pieces(self) -> list[tuple[Rows, Mask]]:
+        """Rows that the same folds train on, and which folds these are."""
+        trained = np.zeros((len(self.targets), len(self.splits)), dtype=bool)
+        for fold, (train, _) in enumerate(self.splits):
+            trained[train, fold] = True
+        kinds, kind = np.unique(np.packbits(trained, axis=1), axis=0, return_inverse=True)
+        pieces = [np.flatnonzero(kind.reshape(-1) == number) for number in range(len(kinds))]
+        return [(rows, trained[rows[0]]) for rows in pieces if trained[rows[0]].any()]
 
     def contributions(self, evaluation: Evaluation) -> Vector:
         """Share of each kernel in the held-out decisions, shape (kernels, held-out rows)."""
@@ -193,8 +197,7 @@ class LandmarkRidge:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """Weighted sums over rows: A' W A (upper triangle), A' W y, A' W 1, of weights, of targets."""
 
     square: Vector
@@ -206,34 +209,8 @@ class Sums:
 
 def sum_of(pieces: Sequence[Sums]) -> Sums:
     """Sums over the rows of several pieces."""
-    totals = (
-        sum(getattr(piece, part.name) for piece in pieces) for part in dataclasses.fields(Sums)
-    )
+    totals: Any = map(sum, zip(*pieces, strict=True))
     return Sums(*totals)
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Rows that the same folds train on: what folds need is summed once for each piece."""
-
-    rows: list[Rows]
-    inside: list[list[int]]  # pieces that each fold trains on
-
-    @classmethod
-    def of(cls, count: int, trains: Sequence[Rows]) -> Self:
-        """Pieces of the training rows of some folds."""
-        trained = np.zeros((count, len(trains)), dtype=bool)
-        for fold, train in enumerate(trains):
-            trained[train, fold] = True
-        kinds, kind = np.unique(np.packbits(trained, axis=1), axis=0, return_inverse=True)
-        kind = kind.reshape(-1)
-        pieces = [np.flatnonzero(kind == number) for number in range(len(kinds))]
-        pieces = [rows for rows in pieces if trained[rows[0]].any()]
-        inside = [
-            [number for number, rows in enumerate(pieces) if trained[rows[0], fold]]
-            for fold in range(len(trains))
-        ]
-        return cls(pieces, inside)
 
 
 def _times(matrix: Vector, chosen: Rows, right: Vector) -> Vector:

@@ -37,7 +37,6 @@ from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import Steps, say
 from pairity.runtime.resources import Budget, default_limit, give_back
 from pairity.runtime.validation import check_choice, check_count, check_positive, check_strength
-from pairity.solvers.plan import solve_roughly
 from pairity.training.fit import prepare
 from pairity.training.read import TrainingData, hand_on, read
 
@@ -244,7 +243,7 @@ class PairSearch(TakesSparseRows):
                 is_sum = self.combination_ is not None and kernel is self.combination_.kernel
                 known.append((kernel, shared_operator(data, options.budget, in_span=is_sum)))
             given = data, known[0][1], folds.splits, factors
-            return held_out_path(*given, options, solve_roughly, enough)
+            return held_out_path(*given, options, enough)
 
         factors = [self._factor(float(strength)) for strength in strengths]
         return paths_of(candidates, factors, follow, score)

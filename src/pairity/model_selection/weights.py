@@ -13,15 +13,14 @@ right together, about few pairs, seem to allow: so the sum is held more firmly t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
 from pairity.model_selection.curves import Sigmoid, fit_sigmoid, smoothed_targets
 from pairity.model_selection.folds import TrainingFolds, Vector
+from pairity.pairs.arrays import Mask
 from pairity.pairs.parity import Parity
 
 #: Strength of the pull to equal weights: of three members one alone costs as much as log-losses that
@@ -53,19 +52,11 @@ class HeldOut:
             classifies,
         )
 
-    def of_rows(self, rows: NDArray[Any]) -> HeldOut:
-        """Some of the rows."""
-        targets, weights, fold = self.targets[rows], self.weights[rows], self.fold[rows]
-        return replace(self, targets=targets, weights=weights, fold=fold)
-
-    def curve(self, decisions: Vector) -> Sigmoid:
-        """The sigmoid of greatest likelihood; values of a regressor stay as they are."""
+    def curve(self, decisions: Vector, rows: Mask | None = None) -> Sigmoid:
+        """The sigmoid of greatest likelihood for rows; values of a regressor stay as they are."""
         if not self.classifies:
             return Sigmoid(1.0)
-        known = np.isfinite(decisions)
-        return self._curve(decisions, known)
-
-    def _curve(self, decisions: Vector, rows: Vector) -> Sigmoid:
+        rows = np.isfinite(decisions) if rows is None else rows
         targets, weights = self.targets[rows], self.weights[rows]
         smoothed = smoothed_targets(targets, weights, self.parity)
         return fit_sigmoid(decisions[rows], smoothed, weights, self.parity)
@@ -80,10 +71,8 @@ class HeldOut:
         for number, given in zip(np.unique(self.fold), decisions, strict=True):
             known, mine = np.isfinite(given), self.fold == number
             inside, others = known & mine, known & ~mine
-            values[inside] = given[inside]
-            if self.classifies:
-                curve = self._curve(given, others if others.any() else inside)
-                values[inside] = curve.log_odds(given[inside])
+            curve = self.curve(given, others if others.any() else inside)
+            values[inside] = curve.log_odds(given[inside])
         return values
 
     def losses(self, values: Vector) -> Vector:
@@ -135,7 +124,8 @@ def nested_sum(held_out: HeldOut, values: dict[str, Vector], honest: dict[str, V
         others = known & ~mine
         others = others if others.any() else known
         seen = {name: one[others] for name, one in values.items()}
-        weights = weights_by_name(held_out.of_rows(np.asarray(others)), seen)
+        parts = {part: getattr(held_out, part)[others] for part in ("targets", "weights", "fold")}
+        weights = weights_by_name(replace(held_out, **parts), seen)
         total[mine] = np.sum(
             [weights[name] * honest[name][mine] for name in values if weights[name]], axis=0
         )
@@ -166,5 +156,4 @@ def member_weights(held_out: HeldOut, values: list[Vector]) -> Vector:
         return float(weights @ loss) + pull, slopes
 
     bounds = [(0.0, None)] * count
-    found = minimize(objective, equal, jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.asarray(found.x)
+    return np.asarray(minimize(objective, equal, jac=True, method="L-BFGS-B", bounds=bounds).x)
