@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,6 +18,7 @@ __all__ = [
     "PairityWarning",
     "SwapLawWarning",
     "levels_to_the_caller",
+    "warn_the_caller",
 ]
 
 
@@ -58,6 +60,11 @@ def levels_to_the_caller() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("pairity."):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def warn_the_caller(sentence: str, category: type[Warning] = PairityWarning) -> None:
+    """Warn at the first line up the stack that is not of this package."""
+    warnings.warn(sentence, category, stacklevel=levels_to_the_caller())
 
 
 def gist(error: BaseException, longest: int = 160) -> str:

@@ -143,7 +143,7 @@ def test_many_pairs_keep_group_features_through_landmarks(monkeypatch, tmp_path)
 
 
 def test_a_small_memory_limit_leaves_a_sample_and_says_so(monkeypatch):
-    monkeypatch.setattr("pairity.model_selection.sampled._FEWEST", 100)
+    monkeypatch.setattr("pairity.model_selection.automatic_model._FEWEST_IN_SAMPLE", 100)
     pairs, values = made_up()
     y = labels_of(values["antisymmetric"])
     with pytest.warns(PairityWarning) as said:

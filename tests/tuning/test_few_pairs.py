@@ -9,8 +9,7 @@ import cases
 import pairity.estimators.object_effects as effects
 from pairity import PairClassifierCV
 from pairity.model_selection.curves import CrossEntropy
-from pairity.model_selection.folds import read_folds
-from pairity.model_selection.score_table import Trials
+from pairity.model_selection.folds import Trials, read_folds
 from pairity.model_selection.weights import HeldOut, member_weights, nested_sum
 from pairity.pairs.parity import Parity
 from pairity.training.read import read

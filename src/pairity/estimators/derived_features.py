@@ -12,6 +12,7 @@ from pairity.estimators.transformers import PairNames, PairTransformer
 from pairity.pairs.data import Pairs
 from pairity.pairs.derived import check_parts, common_parity, derived_features, derived_names
 from pairity.pairs.parity import Parity
+from pairity.training.read import read_pairs
 
 
 @dataclass(eq=False, repr=False)
@@ -65,7 +66,7 @@ class DerivedFeatures(PairTransformer):
 
     def fit(self, X: Any, y: Any = None) -> DerivedFeatures:
         """Check the parts against the pairs; there is nothing to learn."""
-        pairs = self._read(X, reset=True)
+        pairs = read_pairs(self, X, reset=True)
         self._even, self._odd = self._check_parameters()
         if "absolute_antisymmetric" in self._even and not pairs.n_antisymmetric:
             raise ValueError(

@@ -34,24 +34,18 @@ def row_coefficients(model: Model) -> Vector | None:
     probes = Pairs.from_rows(rows, support.n_symmetric, support.n_antisymmetric)
     values = model.decisions(_with_one_name(probes, support))
     coefficients = values[:-1] - values[-1]
-    _impose(coefficients, model.parity, support)
+    if model.parity is not None:
+        # the swap law, which rounding at a row of zeros may miss: columns of the other parity have none
+        start, odd = support.n_object_features, model.parity is Parity.ODD
+        middle, end = start + support.n_symmetric, width - start
+        coefficients[slice(start, middle) if odd else slice(middle, end)] = 0.0
+        coefficients[end:] = -coefficients[:start] if odd else coefficients[:start]
     some = np.unique(np.linspace(0, len(support) - 1, min(_TRIED, len(support))).astype(np.intp))
     seen = _with_one_name(support[some], support)
     decisions = model.decisions(seen)
     rest = decisions - seen.to_rows() @ coefficients
     size = max(float(np.abs(decisions).max(initial=0.0)), float(np.abs(rest).max(initial=0.0)))
     return coefficients if np.ptp(rest) <= _TOLERANCE * size else None
-
-
-def _impose(coefficients: Vector, parity: Parity | None, pairs: Pairs) -> None:
-    """The swap law, which rounding at a row of zeros may miss: columns of the other parity have none."""
-    start = pairs.n_object_features
-    middle = start + pairs.n_symmetric
-    end = middle + pairs.n_antisymmetric
-    if parity is not None:
-        odd = parity is Parity.ODD
-        coefficients[slice(start, middle) if odd else slice(middle, end)] = 0.0
-        coefficients[end:] = -coefficients[:start] if odd else coefficients[:start]
 
 
 def _with_one_name(pairs: Pairs, support: Pairs) -> Pairs:

@@ -13,6 +13,7 @@ from pairity.pairs.data import Pairs
 from pairity.pairs.neighbours import with_neighbour_means
 from pairity.pairs.same_objects import KnownObjects
 from pairity.runtime.validation import check_count
+from pairity.training.read import read_pairs
 
 
 @dataclass(eq=False, repr=False)
@@ -51,7 +52,7 @@ class NeighbourMeans(PairTransformer):
     def fit(self, X: Any, y: Any = None) -> NeighbourMeans:
         """Keep the edges."""
         check_count(self.hops, "hops")
-        pairs = self._read(X, reset=True)
+        pairs = read_pairs(self, X, reset=True)
         self.graph_ = pairs[pairs.first != pairs.second].without_unused_objects()
         return self
 
@@ -67,7 +68,9 @@ class NeighbourMeans(PairTransformer):
         row[ours[seen]] = np.flatnonzero(seen)
         ends = row[theirs[graph.first]], row[theirs[graph.second]]
         edges = Pairs(table, *ends, graph.symmetric, graph.antisymmetric)
-        asked = Pairs(table, *_one_row_each(pairs, row, ours), pairs.symmetric, pairs.antisymmetric)
+        place = np.where(seen, row[ours], np.arange(pairs.n_objects))  # known: where edges have it
+        ends = place[pairs.first], place[pairs.second]
+        asked = Pairs(table, *ends, pairs.symmetric, pairs.antisymmetric)
         described = with_neighbour_means(asked, edges, hops=int(self.hops))
         return pairs.with_features(pairs.objects, described.symmetric, described.antisymmetric)
 
@@ -75,9 +78,3 @@ class NeighbourMeans(PairTransformer):
         around = [f"{name} around" for name in names.wide()]
         hops = [f"{name}, hop {hop + 1}" for hop in range(int(self.hops)) for name in around]
         return PairNames(names.objects, (*names.symmetric, *hops), (*names.antisymmetric, *hops))
-
-
-def _one_row_each(pairs: Pairs, row: Any, ours: Any) -> tuple[Any, Any]:
-    """Ends of pairs, those of known objects in the row that edges name."""
-    place = np.where(ours >= 0, row[ours], np.arange(pairs.n_objects))
-    return place[pairs.first], place[pairs.second]

@@ -19,8 +19,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
+from pairity.estimators.pair_rows import without_objects
 from pairity.kernels.standardized import Scaling
-from pairity.pairs.arrays import Matrix, Places, Vector, places_of
+from pairity.pairs.arrays import Matrix, Places, Vector, places_of, sums_at
 from pairity.pairs.data import Pairs
 from pairity.pairs.derived import derived_features
 from pairity.pairs.parity import Orientation, Parity, unordered_keys
@@ -61,7 +62,7 @@ class EffectColumns:
     def of(cls, pairs: Pairs, parity: Parity, parts: tuple[str, ...] | None = None) -> Self:
         """Columns for the objects and pairs that training pairs hold."""
         known, parts = KnownObjects.of(pairs), parts or COLUMNS[parity][0]
-        keys = np.unique(_keys(pairs, known))
+        keys = np.unique(_places(pairs, known)[2])
         # distances and products depend on units and origins; odd columns do not
         scaling = Scaling.of(_with_few_columns(pairs), "auto") if parity is Parity.EVEN else None
         columns = cls(parity, parts, known, keys, np.zeros(0), np.zeros(0), scaling)
@@ -72,9 +73,16 @@ class EffectColumns:
         """Numbers of columns of the three kinds."""
         return len(self.shift), len(self.known), len(self.keys)
 
+    def start(self) -> Vector:
+        """Parameters of nothing known, the bias last: NaN where there is none."""
+        return np.append(np.zeros(sum(self.widths)), np.nan if self.parity is Parity.ODD else 0.0)
+
     def narrowed(self, pairs: Pairs, parts: tuple[str, ...]) -> Self:
         """The same objects and pairs of them beside other features of the training pairs."""
-        shift, factor = _scaling(_features(pairs, parts, self.scaling), self.parity)
+        columns, odd = _features(pairs, parts, self.scaling), self.parity is Parity.ODD
+        shift = np.zeros(columns.shape[1]) if odd else columns.mean(axis=0)  # odd ones stay odd
+        size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
+        factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
         return replace(self, parts=parts, shift=shift, factor=factor)
 
     def features(self, pairs: Pairs) -> Matrix:
@@ -83,11 +91,10 @@ class EffectColumns:
 
     def design(self, pairs: Pairs, object_weight: float = 0.0, pair_weight: float = 0.0) -> Design:
         """Columns of pairs as they are written."""
-        places = self.known.places(pairs)
-        first, second = places[pairs.first], places[pairs.second]
+        first, second, keys = _places(pairs, self.known)
         return Design(
             self.features(pairs),
-            (first, second, places_of(_keys(pairs, self.known), self.keys)),
+            (first, second, places_of(keys, self.keys)),
             (self.parity.sign, np.where(first > second, self.parity.sign, 1.0)),
             self.widths,
             object_weight,
@@ -105,9 +112,7 @@ class Design:
     """
 
     features: Matrix  # (n, d)
-    places: tuple[
-        Places, Places, Places
-    ]  # of the first objects, the second ones, the pairs of them
+    places: tuple[Places, Places, Places]  # of the first objects, the second, the pairs of them
     signs: tuple[float, Vector]  # of the second objects, of the pairs
     widths: tuple[int, int, int]
     object_weight: float
@@ -151,7 +156,7 @@ class Design:
         """The transposed matrix times a vector."""
         parts = [self.features.T @ values, *map(np.zeros, self.widths[1:])]
         for kind, places, sign, size in self._blocks():
-            parts[kind] += size * _sums(places, sign * values, self.widths[kind])
+            parts[kind] += size * sums_at(places + 1, sign * values, self.widths[kind] + 1)[1:]
         return np.concatenate(parts)
 
     def squares(self, values: Vector) -> Vector:
@@ -159,13 +164,8 @@ class Design:
         dense = np.einsum("ij,ij,i->j", self.features, self.features, values)
         parts = [dense, *map(np.zeros, self.widths[1:])]
         for kind, places, _, size in self._blocks():
-            parts[kind] += size**2 * _sums(places, values, self.widths[kind])
+            parts[kind] += size**2 * sums_at(places + 1, values, self.widths[kind] + 1)[1:]
         return np.concatenate(parts)
-
-
-def _sums(places: Places, values: Vector, width: int) -> Vector:
-    """Sums of the values at each place, those at -1 left out."""
-    return np.asarray(np.bincount(places + 1, values, width + 1)[1:], dtype=np.float64)
 
 
 def all_in_columns(pairs: Pairs) -> bool:
@@ -175,9 +175,7 @@ def all_in_columns(pairs: Pairs) -> bool:
 
 def _with_few_columns(pairs: Pairs) -> Pairs:
     """Without features of objects that are too many."""
-    if all_in_columns(pairs):
-        return pairs
-    return pairs.with_features(np.zeros((pairs.n_objects, 0)), pairs.symmetric, pairs.antisymmetric)
+    return pairs if all_in_columns(pairs) else without_objects(pairs)
 
 
 def _features(pairs: Pairs, parts: tuple[str, ...], scaling: Scaling | None) -> Matrix:
@@ -190,19 +188,12 @@ def _features(pairs: Pairs, parts: tuple[str, ...], scaling: Scaling | None) -> 
     return derived_features(pairs, parts)
 
 
-def _scaling(columns: Matrix, parity: Parity) -> tuple[Vector, Vector]:
-    """Shift and factor of each column; odd columns are not shifted."""
-    shift = np.zeros(columns.shape[1]) if parity is Parity.ODD else columns.mean(axis=0)
-    size = np.sqrt(np.mean((columns - shift) ** 2, axis=0))
-    factor = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
-    return shift, factor
-
-
-def _keys(pairs: Pairs, known: KnownObjects) -> Places:
-    """A number for each unordered pair of known objects; -1 where one is not known."""
+def _places(pairs: Pairs, known: KnownObjects) -> tuple[Places, Places, Places]:
+    """Places of both ends and a number for each unordered pair of them; -1 where one is not known."""
     places = known.places(pairs)
     first, second = places[pairs.first], places[pairs.second]
-    return np.where((first < 0) | (second < 0), -1, unordered_keys(first, second, len(known)))
+    keys = unordered_keys(first, second, len(known))
+    return first, second, np.where((first < 0) | (second < 0), -1, keys)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,9 +260,8 @@ def fit_parameters(
         return _conjugate_gradients(product, -gradient, diagonal)
 
     used = np.append(design.columns_in_use(), len(start) - 1)
-    is_small = len(targets) * len(used) ** 2 <= _MOST_DIRECT
     matrix = None
-    if is_small:
+    if len(targets) * len(used) ** 2 <= _MOST_DIRECT:
         matrix = np.column_stack([design.dense(), np.full(len(targets), float(has_bias))])
     at = np.nan_to_num(start)
     value, slope, curvature = losses(at)
@@ -281,7 +271,9 @@ def fit_parameters(
             step = conjugate_gradients(gradient, curvature)
         else:
             step = np.zeros_like(at)
-            step[used] = _exact_step(matrix, curvature, penalty[used], gradient[used])
+            hessian = matrix.T @ (matrix * curvature[:, np.newaxis])
+            hessian[np.diag_indices(len(used))] += np.maximum(penalty[used], _LEAST_CURVATURE)
+            step[used] = np.linalg.solve(hessian, -gradient[used])
         promised = -float(gradient @ step)
         length, (reached, *rest) = 1.0, losses(at + step)
         while reached > value - 1e-4 * length * promised and length > 1e-6:
@@ -291,13 +283,6 @@ def fit_parameters(
             break
         at, value, (slope, curvature) = at + length * step, reached, rest
     return np.append(at[:-1], at[-1] if has_bias else np.nan)
-
-
-def _exact_step(matrix: Matrix, curvature: Vector, penalty: Vector, gradient: Vector) -> Vector:
-    """The Newton step of few columns and rows."""
-    hessian = matrix.T @ (matrix * curvature[:, np.newaxis])
-    hessian[np.diag_indices(len(penalty))] += np.maximum(penalty, _LEAST_CURVATURE)
-    return np.asarray(np.linalg.solve(hessian, -gradient))
 
 
 def _conjugate_gradients(product: Any, right: Vector, diagonal: Vector) -> Vector:

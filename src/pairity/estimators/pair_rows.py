@@ -22,8 +22,15 @@ _DERIVED = {
 
 def pair_rows(pairs: Pairs, features: Any, parity: Parity | None) -> Features:
     """One row a pair, as it is written: columns by name, or by a function of pairs."""
-    if callable(features):
-        return _checked(features(pairs), len(pairs))
+    if callable(features):  # of users
+        table = features(pairs)
+        shape = np.shape(table)
+        if len(shape) != 2 or shape[0] != len(pairs):
+            raise ValueError(
+                f"got a table of shape {shape} from features for {len(pairs)} pairs; expected one row a"
+                " pair."
+            )
+        return table if hasattr(table, "tocsr") else as_dense(table)
     parts = []
     if features in ("rows", "all"):
         parts.append(pairs.to_rows())
@@ -51,13 +58,3 @@ def same_table(one: Features, two: Features) -> bool:
     """Whether two tables hold the same numbers."""
     different: Any = one != two
     return not (different.nnz if hasattr(different, "nnz") else different.any())
-
-
-def _checked(table: Any, n_pairs: int) -> Features:
-    """Columns that a function of users made of pairs."""
-    shape = np.shape(table)
-    if len(shape) != 2 or shape[0] != n_pairs:
-        raise ValueError(
-            f"got a table of shape {shape} from features for {n_pairs} pairs; expected one row a pair."
-        )
-    return table if hasattr(table, "tocsr") else as_dense(table)

@@ -6,19 +6,17 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairRegressor
 from pairity.estimators.uncertainty import WithPosterior
 from pairity.losses.loss import Squared
 from pairity.losses.piecewise import LossRecipe
+from pairity.pairs.arrays import Places, Vector
 from pairity.runtime.validation import check_strength
 from pairity.solvers.choices import RIDGE, Dense, LowRank, Primal, Solver, Spectral, as_solver
 from pairity.solvers.plan import plan_ridge
 from pairity.training.fit import prepare
 from pairity.training.read import TrainingData
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -190,7 +188,7 @@ class PairRidge(WithPosterior, PairRegressor):
             self.coef_path_ = _spread(thetas, data.rows, data.n_rows)
 
 
-def _spread(values: Vector, counted: NDArray[np.intp], n_rows: int) -> Vector:
+def _spread(values: Vector, counted: Places, n_rows: int) -> Vector:
     """Values of the rows that count, 0 for those of weight 0."""
     out = np.zeros((*values.shape[:-1], n_rows))
     out[..., counted] = values

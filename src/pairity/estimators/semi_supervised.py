@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairity.estimators.machine import PairClassifier, PenalisedMachine
-from pairity.exceptions import ConvergenceWarning, levels_to_the_caller
+from pairity.exceptions import ConvergenceWarning, warn_the_caller
 from pairity.losses.loss import PiecewiseLinear, hinge
 from pairity.operators.blockwise import operator_within
 from pairity.operators.manifold import DeformedOperator, full_laplacian, pair_laplacian
+from pairity.pairs.arrays import Mask, Places, Vector
 from pairity.pairs.parity import Parity, halved_weight
 from pairity.runtime.progress import say
 from pairity.runtime.resources import megabytes_of
@@ -27,8 +26,6 @@ from pairity.solvers.switching import Steps, Switch, Switching, initial_labels, 
 from pairity.training.fit import HowToFit, fitted_of, lift, prepare, solved_and_certified, train
 from pairity.training.model import label_decisions
 from pairity.training.read import TrainingData
-
-Vector = NDArray[np.float64]
 
 #: Square matrices of doubles over all pairs that a fit holds.
 _MATRICES = 5.0
@@ -106,26 +103,23 @@ class LaplacianPairSVC(PairClassifier, PenalisedMachine):
         labelled = np.flatnonzero(~data.unlabelled)
         loss = self._recipe().of(data.targets[labelled], data.weights[labelled])
         on_both = how.options_on_both_orders(data.parity)
-        self._refuse_too_many(len(data), 1 if on_both is None else 2)
+        side = (1 if on_both is None else 2) * len(data)
+        if not self._budget.holds(side, side, copies=_MATRICES):
+            self._budget.refuse(
+                f"{len(data)} labelled and unlabelled pairs",
+                megabytes_of(side, side, copies=_MATRICES),
+                "fewer unlabelled pairs or a larger memory_limit",
+            )
         # the penalty is on the function without its bias, and depends on the features' mean
         bias_is_free = float(self.manifold) == 0.0
         training = prepare(data, loss, self.kernel, how, bias_is_free=bias_is_free)
         found = self._train(training, labelled, how, on_both)
         return self._keep(data, fitted_of(training, *found, full=how.full), how)
 
-    def _refuse_too_many(self, n: int, orders: int) -> None:
-        side = orders * n
-        if not self._budget.holds(side, side, copies=_MATRICES):
-            self._budget.refuse(
-                f"{n} labelled and unlabelled pairs",
-                megabytes_of(side, side, copies=_MATRICES),
-                "fewer unlabelled pairs or a larger memory_limit",
-            )
-
     def _train(
         self,
         data: TrainingSet[Any],
-        labelled: NDArray[np.intp],
+        labelled: Places,
         how: HowToFit,
         on_both: SolverOptions | None,
     ) -> tuple[Solution, Certificate]:
@@ -137,12 +131,8 @@ class LaplacianPairSVC(PairClassifier, PenalisedMachine):
         pairs, kernel, laplacian, options = data.pairs, data.projected, pair_laplacian, how.options
         loss, has_bias = data.halved_loss, data.has_bias
         if on_both is not None and data.parity is not None:  # rows, then their mirror images
-            pairs, kernel, laplacian, options = (
-                pairs.with_mirrored(),
-                data.kernel,
-                full_laplacian,
-                on_both,
-            )
+            pairs, kernel, laplacian = pairs.with_mirrored(), data.kernel, full_laplacian
+            options = on_both
             loss, has_bias = data.loss.with_mirrored(data.parity.sign), True
             labelled = np.concatenate([labelled, labelled + len(data.pairs)])
         links = laplacian(data.pairs, data.parity, self.graph, int(self.n_neighbors))
@@ -267,11 +257,13 @@ class TransductivePairSVC(PairClassifier, PenalisedMachine):
         start, labels = self._supervised(training, unlabelled, how)
         penalty = float(self.C if self.C_unlabelled is None else self.C_unlabelled)
         quiet, steps = replace(how.options, say=None), Steps(how.options.max_iter)
+        most = np.inf if self.max_switches is None else float(self.max_switches)
+        most = most / 2 if data.parity is Parity.EVEN else most  # on J, not on ordered pairs
         switching = Switching(
             problem=training.halved(),
             unlabelled=unlabelled,
             weights=halved_weight(data.parity) * np.where(unlabelled, 1.0, float(self.C)) * weights,
-            most_switches=self._switches_on_j(data.parity),
+            most_switches=most,
             solve=lambda problem, options, start: solve(problem, how.solver, options, start),
             options=quiet,
             steps=steps,
@@ -286,18 +278,15 @@ class TransductivePairSVC(PairClassifier, PenalisedMachine):
         found = train(final, replace(how, solver=near(how.solver)), theta)
         self._keep(data, fitted_of(final, *found, full=how.full), how)
         if steps.are_used_up and self.certificate_.holds:
-            self._warn_of_labels(how.options.max_iter)
+            # the machine is the best for its labels, but others may be better
+            warn_the_caller(
+                f"{type(self).__name__} chose labels until max_iter={how.options.max_iter} steps were"
+                f" used up: others may have a lower objective. For these labels it is"
+                f" {self.certificate_.primal:.6g} with a duality gap of {self.certificate_.gap:.3g};"
+                f" {self._remedy}.",
+                ConvergenceWarning,
+            )
         return self
-
-    def _warn_of_labels(self, max_iter: int) -> None:
-        """Say that the machine is the best for its labels, but others may be better."""
-        warnings.warn(
-            f"{type(self).__name__} chose labels until max_iter={max_iter} steps were used up: others"
-            f" may have a lower objective. For these labels it is {self.certificate_.primal:.6g} with"
-            f" a duality gap of {self.certificate_.gap:.3g}; {self._remedy}.",
-            ConvergenceWarning,
-            stacklevel=levels_to_the_caller(),
-        )
 
     def _descend(
         self, switching: Switching, labels: Vector, penalty: float, start: Vector
@@ -315,7 +304,7 @@ class TransductivePairSVC(PairClassifier, PenalisedMachine):
         return found, solution.theta, history + plain
 
     def _supervised(
-        self, data: TrainingSet[PiecewiseLinear], unlabelled: NDArray[np.bool_], how: HowToFit
+        self, data: TrainingSet[PiecewiseLinear], unlabelled: Mask, how: HowToFit
     ) -> tuple[Vector, Vector]:
         """Dual variables on J from labelled rows alone, and labels of all rows."""
         labelled = np.flatnonzero(~unlabelled)
@@ -352,11 +341,6 @@ class TransductivePairSVC(PairClassifier, PenalisedMachine):
                 f" expected a whole number of pairs: try {' or '.join(near)}, or None."
             )
         return round(wanted)
-
-    def _switches_on_j(self, parity: Parity | None) -> float:
-        if self.max_switches is None:
-            return np.inf
-        return self.max_switches / 2 if parity is Parity.EVEN else float(self.max_switches)
 
     def _watch(self, record: Switch) -> None:
         if self.verbose:

@@ -52,10 +52,6 @@ def _is_function(estimator: Any) -> bool:
     return callable(estimator) and not hasattr(estimator, "fit")
 
 
-def _gives_labels(model: Symmetrized) -> bool:
-    return model._classifies
-
-
 def _has_chances(model: Symmetrized) -> bool:
     inner = model.estimator
     return model._classifies and (_is_function(inner) or hasattr(inner, "predict_proba"))
@@ -173,21 +169,17 @@ class Symmetrized(TakesSparseRows):
                 f"got the class {self.estimator.__name__} as estimator; expected an instance: write"
                 f" {self.estimator.__name__}()."
             )
-        if not (_is_function(self.estimator) or self._suits()):
+        inner, classifies = self.estimator, self._classifies
+        decides = hasattr(inner, "predict_proba") or hasattr(inner, "decision_function")
+        suits = hasattr(inner, "fit") and (
+            (is_classifier(inner) and decides) if classifies else is_regressor(inner)
+        )
+        if not (_is_function(inner) or suits):
             wanted = "a classifier with predict_proba or decision_function"
             raise ValueError(
-                f"got estimator {self.estimator!r}; expected"
-                f" {wanted if self._classifies else 'a regressor'}, or a function of two tables of"
-                " object features."
+                f"got estimator {inner!r}; expected {wanted if classifies else 'a regressor'}, or a"
+                " function of two tables of object features."
             )
-
-    def _suits(self) -> bool:
-        """Whether there is an estimator that does what is asked for."""
-        inner = self.estimator
-        if not hasattr(inner, "fit"):
-            return False
-        decides = hasattr(inner, "predict_proba") or hasattr(inner, "decision_function")
-        return is_classifier(inner) and decides if self._classifies else is_regressor(inner)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn: a classifier of two labels or a regressor, as the estimator is."""
@@ -225,27 +217,22 @@ class Symmetrized(TakesSparseRows):
             self._n_fitted, self._has_log_odds = 0, True
             self.estimator_ = self.estimator
             return self
-        return self._fit_rows(data, weighted=sample_weight is not None)
-
-    def _rates_of(self, data: TrainingData) -> PastRates | None:
-        if self.ids == "ignore":
-            return None
-        return PastRates.of(data.pairs, data.targets, data.weights, data.parity)
-
-    def _fit_rows(self, data: TrainingData, *, weighted: bool) -> Self:
         rows, targets, source = self._training_rows(data)
-        estimator = clone(self.estimator)
-        options = {}
-        if weighted:
+        estimator, options = clone(self.estimator), {}
+        if sample_weight is not None:
             options[weight_name(estimator)] = data.weights[source]
-        given = targets
+        labels: Any = targets
         if data.classes is not None:
-            given = data.classes[(targets > 0).astype(np.intp)]
+            labels = data.classes[(targets > 0).astype(np.intp)]
         with threads_for_trees(rows.shape[0]):
-            estimator.fit(rows, given, **options)
+            estimator.fit(rows, labels, **options)
         self._note(estimator, rows)
         self.estimator_ = estimator
         return self
+
+    def _rates_of(self, data: TrainingData) -> PastRates | None:
+        given = data.pairs, data.targets, data.weights, data.parity
+        return None if self.ids == "ignore" else PastRates.of(*given)
 
     def _note(self, estimator: Any, rows: Features) -> None:
         """How decisions are read off an estimator that was fitted to these rows."""
@@ -310,25 +297,24 @@ class Symmetrized(TakesSparseRows):
         """What the estimator says about pairs as they are written."""
         if not len(pairs):
             return np.zeros(0)
+        estimator = self.estimator_
+        sides = None if self.rates_ is None else self.rates_.apply(pairs)
         with np.errstate(all="ignore"):
-            values = np.asarray(self._answers(pairs), dtype=np.float64)
+            if _is_function(estimator):
+                known = pairs if sides is None else with_columns(pairs, *sides)
+                tables = [known.objects[known.first], known.objects[known.second]]
+                if pairs.n_symmetric or pairs.n_antisymmetric:
+                    tables += [known.symmetric, known.antisymmetric]
+                answers = estimator(*tables)
+            else:
+                answers = self._read_off(estimator, self._columns(pairs, sides))
+            values = np.asarray(answers, dtype=np.float64)
         if values.shape != (len(pairs),) or not np.isfinite(values).all():
             raise ValueError(
                 f"got values of shape {values.shape} from {self.estimator!r}, or some that are not"
                 f" finite; expected one finite number for each of {len(pairs)} pairs."
             )
         return values
-
-    def _answers(self, pairs: Pairs) -> Any:
-        estimator = self.estimator_
-        sides = None if self.rates_ is None else self.rates_.apply(pairs)
-        if _is_function(estimator):
-            if sides is not None:
-                pairs = with_columns(pairs, *sides)
-            ends = pairs.objects[pairs.first], pairs.objects[pairs.second]
-            grouped = pairs.n_symmetric or pairs.n_antisymmetric
-            return estimator(*ends, *((pairs.symmetric, pairs.antisymmetric) if grouped else ()))
-        return self._read_off(estimator, self._columns(pairs, sides))
 
     def _read_off(self, estimator: Any, rows: Features) -> Vector:
         """Log-odds, decisions or values of a fitted estimator."""
@@ -341,7 +327,7 @@ class Symmetrized(TakesSparseRows):
             least = 1.0 / (self._n_fitted + 2.0)
             return logit(np.clip(estimator.predict_proba(rows)[:, 1], least, 1.0 - least))
 
-    @available_if(_gives_labels)
+    @available_if(lambda model: model._classifies)
     def decision_function(self, X: Any) -> Vector:
         """Log-odds of ``classes_[1]``, shape (n,); decisions of estimators without probabilities.
 

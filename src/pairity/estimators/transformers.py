@@ -34,14 +34,10 @@ class PairTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(auto_wrap_output_keys=None, **options)
 
-    def _read(self, X: Any, *, reset: bool) -> Pairs:
-        """Pairs, or those of wide rows; their widths are remembered on reset and checked later."""
-        return read_pairs(self, X, reset=reset)
-
     def transform(self, X: Any) -> Pairs:
         """The same pairs with other features, over a table of the objects in use."""
         check_is_fitted(self)
-        return self._transformed(self._read(X, reset=False))
+        return self._transformed(read_pairs(self, X, reset=False))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of ``transform(pairs).to_rows()``.
@@ -187,7 +183,7 @@ class ObjectTransformer(PairTransformer):
 
     def fit(self, X: Any, y: Any = None) -> ObjectTransformer:
         """Fit to the distinct objects and the group features of pairs; targets are not looked at."""
-        pairs = self._read(X, reset=True)
+        pairs = read_pairs(self, X, reset=True)
         roles = ("transformer", "symmetric", "antisymmetric")
         for role, width in zip(roles, self.feature_widths_, strict=True):
             _check_transformer(getattr(self, role), role, width)
@@ -230,15 +226,8 @@ class ObjectTransformer(PairTransformer):
             both, name = np.vstack([antisymmetric, -antisymmetric]), "antisymmetric group features"
             values = as_dense(_per_distinct_row(self.antisymmetric_, both, name))
             antisymmetric = impose(Parity.ODD, *np.split(values, 2))
-        return Pairs(
-            objects,
-            pairs.first,
-            pairs.second,
-            symmetric,
-            antisymmetric,
-            ids=pairs.ids,
-            time=pairs.time,
-        )
+        ends = pairs.first, pairs.second
+        return Pairs(objects, *ends, symmetric, antisymmetric, ids=pairs.ids, time=pairs.time)
 
     def _names_out(self, names: PairNames) -> PairNames:
         given = names.objects, names.symmetric, names.antisymmetric

@@ -5,18 +5,24 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import ClassifierMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.losses.loss import Logistic, Loss, Squared
 from pairity.losses.probabilities import moderated, two_probabilities
+from pairity.pairs.arrays import Vector
 from pairity.runtime.validation import check_choice, check_level
+from pairity.training.labels import one_per_pair
 from pairity.training.model import PairModel
-from pairity.training.read import Observations, TrainingData, read_pairs
-
-Vector = NDArray[np.float64]
+from pairity.training.read import (
+    Observations,
+    TrainingData,
+    half_life_weights,
+    read,
+    read_pairs,
+    read_weights,
+)
 
 
 class WithPosterior:
@@ -55,11 +61,35 @@ class WithPosterior:
         sample_weight : array-like of shape (n,), optional
             Factors on their loss.
         """
-        from pairity.estimators.updates import updated  # few models are
+        from pairity.pairs.same_objects import one_after_another  # few models are updated
 
         check_is_fitted(self)
-        updated(self, X, y, sample_weight)
-        return self
+        machine: Any = self
+        machine._check_parameters()
+        pairs = read_pairs(self, X, reset=False)
+        seen: Observations | None = getattr(self, "observed_", None)
+        if seen is None or getattr(self, "class_weight", None) is not None:
+            raise ValueError(
+                f"got a {type(self).__name__} that cannot be updated (it keeps no training pairs, or has"
+                " class weights, which new pairs would change); expected a fitted one of another kind:"
+                " fit it to all pairs."
+            )
+        classifies = is_classifier(self)
+        targets = one_per_pair(y, len(pairs), "label" if classifies else "target")
+        known: Any = seen.targets
+        if classifies:  # signs are labels again, as users write them
+            known = machine.classes_[(seen.targets > 0.0).astype(np.intp)]
+        given = seen.weights
+        if machine.decay is not None:  # they fade anew, from the latest time of all
+            given = given / half_life_weights(seen.pairs.clock[:, 0], machine.decay)
+        weights = np.concatenate([given, read_weights(sample_weight, len(pairs))])
+        both = one_after_another(seen.pairs, pairs)
+        data = read(self, both, np.concatenate([known, targets]), weights)
+        if machine.training_set == "full" and data.parity is not None:
+            return machine._fit(data)
+        loss = machine._recipe().of(data.targets, data.weights)
+        start = np.concatenate([machine._dual, np.zeros(len(data) - len(machine._dual))])
+        return self.fit_loss(data, loss, start=start)
 
     def _forget(self) -> None:
         super()._forget()  # type: ignore[misc]

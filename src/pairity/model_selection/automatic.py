@@ -9,7 +9,6 @@ from sklearn.base import RegressorMixin
 
 from pairity.estimators.machine import TwoProbabilities
 from pairity.model_selection.automatic_model import AutomaticModel
-from pairity.model_selection.curves import Criterion, CrossEntropy, SquaredError
 from pairity.model_selection.folds import Vector
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.searches import PairLogisticCV, PairRidgeCV
@@ -80,8 +79,6 @@ class PairClassifierCV(TwoProbabilities, AutomaticModel):
     tie_label: Any = None
 
     class_weight: ClassVar[None] = None
-    _classifies: ClassVar[bool] = True
-    _criterion_type: ClassVar[type[Criterion]] = CrossEntropy
     _search_type: ClassVar[type[PairSearch]] = PairLogisticCV
 
     def decision_function(self, X: Any) -> Vector:
@@ -120,8 +117,6 @@ class PairRegressorCV(RegressorMixin, AutomaticModel):
     True
     """
 
-    _classifies: ClassVar[bool] = False
-    _criterion_type: ClassVar[type[Criterion]] = SquaredError
     _search_type: ClassVar[type[PairSearch]] = PairRidgeCV
 
     def __sklearn_tags__(self) -> Any:

@@ -9,33 +9,38 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows
-from pairity.estimators.object_effects import all_in_columns
+from pairity.estimators.object_effects import Effects, all_in_columns
 from pairity.estimators.symmetrized import in_one_order
-from pairity.model_selection.boosted import boosts, learn_boosted
+from pairity.exceptions import warn_the_caller
+from pairity.model_selection.boosted import MeanOfTrees, boosts, learn_boosted
 from pairity.model_selection.combination import equal_sums
-from pairity.model_selection.curves import Criterion, Sigmoid
+from pairity.model_selection.curves import Sigmoid
 from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
-from pairity.model_selection.landmark_machine import learn_landmarks
 from pairity.model_selection.members import (
     Learnt,
     Setting,
+    drawn,
+    fit_effects,
+    fit_landmarks,
     held_out_loss,
+    labels_of,
     learn_kernel,
+    learn_landmarks,
     learn_linear,
     linear_kernels,
     raw_decisions,
 )
-from pairity.model_selection.refits import refit
-from pairity.model_selection.sampled import most_within, on_sample, warn
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.weights import HeldOut, member_weights, nested_sum, weights_by_name
 from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import say
 from pairity.runtime.validation import check_choice, check_positive
-from pairity.training.read import read, read_pairs
+from pairity.training.model import PairModel
+from pairity.training.read import TrainingData, read, read_pairs
 
 #: Pairs below which families of kernels are not weighed, those below which there are no trees, and
 #: those below which the honest answer is a linear kernel machine alone.
@@ -43,6 +48,10 @@ _FEW, _FEWEST_FOR_TREES, _FEWEST = 200, 64, 40
 #: Pairs up to which the kernel machine is exact, and those that it and the trees are fitted to at
 #: most: a sample of more.
 _MOST_EXACT, _MOST_FOR_KERNELS, _MOST_FOR_TREES = 1000, 100_000, 300_000
+#: Pairs beyond which a member is tuned on one of the folds.
+_MOST_WITH_ALL_FOLDS = 20_000
+#: Share of the memory for the columns of a member, and pairs that it is given in any case.
+_SHARE, _FEWEST_IN_SAMPLE = 0.5, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +100,6 @@ class AutomaticModel(TakesSparseRows):
     random_state: int = 0
     verbose: bool = False
 
-    _classifies: ClassVar[bool]
-    _criterion_type: ClassVar[type[Criterion]]
     _search_type: ClassVar[type[PairSearch]]
 
     # Fit --------------------------------------------------------------------------------------
@@ -116,7 +123,7 @@ class AutomaticModel(TakesSparseRows):
         data = read(self, X, y, sample_weight)
         folds = read_folds(self.cv, data, X, groups)
         learnt = self._learn(folds, setting)
-        self._weigh(HeldOut.of(folds, classifies=self._classifies), learnt, setting)
+        self._weigh(HeldOut.of(folds, classifies=setting.classifies), learnt, setting)
         self.held_out_rows_, self.n_splits_ = folds.held, len(folds.splits)
         return self
 
@@ -129,7 +136,7 @@ class AutomaticModel(TakesSparseRows):
         model, setting = copy.copy(self), self._setting()
         data, _ = in_one_order(read(model, X, y, sample_weight))
         model.members_ = {
-            name: replace(one, model=refit(one.model, one.chosen, data, setting))
+            name: replace(one, model=_refitted(one, data, setting))
             for name, one in self.members_.items()
             if one.weight > 0.0
         }
@@ -138,12 +145,12 @@ class AutomaticModel(TakesSparseRows):
     def _setting(self) -> Setting:
         limit = np.inf if self.time_limit is None else float(self.time_limit)
         return Setting(
-            self._criterion_type(SYMMETRIES[self.symmetry]),
-            self._classifies,
+            self._search_type._criterion_type(SYMMETRIES[self.symmetry]),
+            is_classifier(self),
             int(self.random_state),
             self.memory_limit,
             time.monotonic() + limit,
-            say if self.verbose else _silent,
+            say if self.verbose else lambda sentence: None,
         )
 
     def _check_parameters(self) -> None:
@@ -155,18 +162,18 @@ class AutomaticModel(TakesSparseRows):
 
     def _learn(self, folds: TrainingFolds, setting: Setting) -> dict[str, Learnt]:
         """All members that there is time for, the cheap ones first."""
-        pairs = folds.data.pairs
-        columns = 3 * pairs.n_object_features + pairs.n_symmetric + pairs.n_antisymmetric + 20
-        room = most_within(folds, columns, self.memory_limit)
         learnt: dict[str, Learnt] = {}
+
+        def learn_trees(some: TrainingFolds) -> Learnt:
+            losses = [
+                held_out_loss(folds, setting.criterion, one.held_out) for one in learnt.values()
+            ]
+            return learn_boosted(some, setting, self.boosting, min(losses, default=np.inf))
+
+        room = _most_within(folds, setting)
         ways: dict[str, tuple[int, Callable[[TrainingFolds], Learnt]]] = {
             "linear": (room, lambda some: self._learn_linear(some, setting)),
-            "boosted trees": (
-                min(_MOST_FOR_TREES, room),
-                lambda some: learn_boosted(
-                    some, setting, self.boosting, _least_loss(folds, setting, learnt)
-                ),
-            ),
+            "boosted trees": (min(_MOST_FOR_TREES, room), learn_trees),
             "kernels": (_MOST_FOR_KERNELS, lambda some: self._learn_kernels(some, setting)),
         }
         names = _member_names(folds)
@@ -175,19 +182,25 @@ class AutomaticModel(TakesSparseRows):
             if learnt and setting.time_left <= 0.0:
                 left_out.append(name)
                 continue
-            setting.say(f"{name}, {len(names) - len(learnt)} members to go{_time_left(setting)}")
-            most, learn = ways[name]
-            learnt[name] = on_sample(folds, most, setting, name, learn)
+            limited = not np.isinf(setting.deadline)
+            time_left = f", about {setting.time_left:.0f} s left" if limited else ""
+            setting.say(f"{name}, {len(names) - len(learnt)} members to go{time_left}")
+            learnt[name] = _on_sample(folds, setting, name, *ways[name])
         if left_out:
-            warn(
+            warn_the_caller(
                 f"no time was left for {' and '.join(left_out)} within time_limit={self.time_limit:g}"
                 " seconds: a larger one may lower the loss."
             )
         return learnt
 
     def _learn_linear(self, folds: TrainingFolds, setting: Setting) -> Learnt:
-        """Effects of columns and of names; a kernel machine where they do not hold all there is."""
-        if _has_effects(folds):
+        """Effects of columns and of names; a kernel machine where they do not hold all there is.
+
+        The fewest pairs have a kernel machine too, as their only member.
+        """
+        pairs, parity = folds.data.pairs, folds.data.parity
+        enough = len(pairs) >= _FEW or (len(pairs) >= _FEWEST and all_in_columns(pairs))
+        if parity is not None and enough:
             return learn_linear(folds, setting)
         return learn_kernel(folds, self._search(setting, linear_kernels(folds)))
 
@@ -195,14 +208,15 @@ class AutomaticModel(TakesSparseRows):
         """The exact search on few pairs, landmarks on many; names alone have few parameters."""
         pairs = folds.data.pairs
         if len(pairs) < _FEW:
-            sums = equal_sums(pairs, folds.data.parity)
-            return learn_kernel(folds, self._search(setting, sums or linear_kernels(folds)))
-        if len(pairs) <= _MOST_EXACT:
-            return learn_kernel(folds, self._search(setting, "auto"))
-        if not (pairs.n_object_features or pairs.n_symmetric or pairs.n_antisymmetric):
-            return learn_kernel(folds, self._search(setting, linear_kernels(folds)))
-        learner = self._search_type._learner_type(self.symmetry, memory_limit=self.memory_limit)
-        return learn_landmarks(folds, setting, learner)
+            kernels: Any = equal_sums(pairs, folds.data.parity) or linear_kernels(folds)
+        elif len(pairs) <= _MOST_EXACT:
+            kernels = "auto"
+        elif pairs.n_object_features or pairs.n_symmetric or pairs.n_antisymmetric:
+            learner = self._search_type._learner_type(self.symmetry, memory_limit=self.memory_limit)
+            return learn_landmarks(folds, setting, learner)
+        else:
+            kernels = linear_kernels(folds)
+        return learn_kernel(folds, self._search(setting, kernels))
 
     def _search(self, setting: Setting, kernel: Any) -> PairSearch:
         left = setting.time_left
@@ -222,7 +236,6 @@ class AutomaticModel(TakesSparseRows):
             name: values[name] if one.nested is None else held_out.nested(one.nested)
             for name, one in learnt.items()
         }
-        losses = {name: held_out.mean(held_out.losses(z)) for name, z in honest.items()}
         weights = weights_by_name(held_out, values)
         used = [name for name in values if weights[name] > 0.0]
         self.members_ = {
@@ -230,8 +243,8 @@ class AutomaticModel(TakesSparseRows):
                 one.model,
                 held_out.curve(one.held_out),
                 weights[name],
-                losses[name],
-                _loss_without(held_out, honest, used, name),
+                held_out.mean_loss(honest[name]),
+                _loss_of_sum(held_out, [honest[other] for other in used if other != name]),
                 one.chosen,
                 one.machine,
             )
@@ -239,12 +252,12 @@ class AutomaticModel(TakesSparseRows):
         }
         self.weights_ = weights
         self.held_out_decisions_ = nested_sum(held_out, values, honest)
-        self.best_score_ = -held_out.mean(held_out.losses(self.held_out_decisions_))
+        self.best_score_ = -held_out.mean_loss(self.held_out_decisions_)
         dropped = [
-            name for name in values if held_out.gains(values[name])[0] <= 0.0 and not weights[name]
+            name for name in values if not weights[name] and held_out.gain(values[name]) <= 0.0
         ]
         if dropped:
-            warn(
+            warn_the_caller(
                 f"{' and '.join(dropped)} {'is' if len(dropped) == 1 else 'are'} left out: about"
                 " held-out pairs no better than a constant."
             )
@@ -299,33 +312,58 @@ def _member_names(folds: TrainingFolds) -> list[str]:
     return [*linear, "kernels", *trees] if few else [*linear, *trees, "kernels"]
 
 
-def _has_effects(folds: TrainingFolds) -> bool:
-    """Whether the linear member is one of effects: not of the fewest pairs, whose only member it is."""
+def _most_within(folds: TrainingFolds, setting: Setting) -> int:
+    """Pairs whose columns fit into the memory: both orders, of all pairs and of folds tuned on."""
     pairs = folds.data.pairs
-    if folds.data.parity is None or len(pairs) < _FEWEST:
-        return False
-    return len(pairs) >= _FEW or all_in_columns(pairs)
+    columns = 3 * pairs.n_object_features + pairs.n_symmetric + pairs.n_antisymmetric + 20
+    n_folds = len(folds.splits) if len(pairs) <= _MOST_WITH_ALL_FOLDS else 1
+    room = setting.budget.share(_SHARE)
+    return max(_FEWEST_IN_SAMPLE, int(room.columns(columns, copies=2.0 * (1 + n_folds))))
 
 
-def _least_loss(folds: TrainingFolds, setting: Setting, learnt: dict[str, Learnt]) -> float:
-    """Held-out loss of the best member so far."""
-    losses = [held_out_loss(folds, setting.criterion, one.held_out) for one in learnt.values()]
-    return min(losses, default=np.inf)
+def _on_sample(
+    folds: TrainingFolds,
+    setting: Setting,
+    name: str,
+    most: int,
+    learn: Callable[[TrainingFolds], Learnt],
+) -> Learnt:
+    """Learn from all pairs, or from a sample of very many, which is said.
+
+    One fold of many pairs, the last (of folds in time the longest), holds out enough to choose by.
+    """
+    count, some, places = len(folds.data), folds, np.arange(len(folds.held))
+    if count > most:
+        warn_the_caller(
+            f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory."
+        )
+        some, places = folds.of_rows(drawn(count, most, setting.random_state))
+    if len(some.data) > _MOST_WITH_ALL_FOLDS:
+        places = places[len(places) - len(some.splits[-1][1]) :]
+        some = replace(some, splits=some.splits[-1:])
+    learnt = learn(some)
+    held_out = np.full(len(folds.held), np.nan)
+    held_out[places] = learnt.held_out
+    return replace(learnt, held_out=held_out, nested=learnt.nested if some is folds else None)
 
 
-def _loss_without(
-    held_out: HeldOut, values: dict[str, Vector], used: list[str], name: str
-) -> float:
-    others = [values[one] for one in used if one != name]
-    if not others:
+def _loss_of_sum(held_out: HeldOut, values: list[Vector]) -> float:
+    """Mean held-out loss of some members together, with weights of their own; NaN of none."""
+    if not values:
         return float("nan")
-    weights = member_weights(held_out, others)
-    return held_out.mean(held_out.losses(np.column_stack(others) @ weights))
+    return held_out.mean_loss(np.column_stack(values) @ member_weights(held_out, values))
 
 
-def _silent(sentence: str) -> None:
-    """Say nothing."""
-
-
-def _time_left(setting: Setting) -> str:
-    return "" if np.isinf(setting.deadline) else f", about {setting.time_left:.0f} s left"
+def _refitted(member: Member, data: TrainingData, setting: Setting) -> Any:
+    """The model of a member fitted once more, to other pairs, each in its one order."""
+    model = member.model
+    if isinstance(model, Effects):
+        weights = model.object_weight, model.pair_weight
+        return fit_effects(data, setting, model.columns.parts, model.C, *weights)
+    if isinstance(model, PairModel):
+        return fit_landmarks(data, setting, model.kernel, member.chosen["shift"])
+    if isinstance(model, MeanOfTrees):
+        return MeanOfTrees.fitted(model.models, data)
+    learner: Any = model.best_estimator_ if isinstance(model, PairSearch) else model
+    weighed = () if (data.weights == 1.0).all() else (data.weights,)
+    return clone(learner).fit(data.pairs, labels_of(data), *weighed)

@@ -7,8 +7,9 @@ size of the trees, are chosen in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,18 +17,13 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from pairity.estimators.symmetrized import Symmetrized
-from pairity.model_selection.folds import TrainingFolds, Vector
-from pairity.model_selection.members import (
-    Learnt,
-    Setting,
-    objects_come_back,
-    some_rows,
-)
-from pairity.model_selection.score_table import Trials
+from pairity.model_selection.folds import TrainingFolds, Trials, Vector, some_rows
+from pairity.model_selection.members import Learnt, Setting, labels_of, objects_come_back
 from pairity.model_selection.splits import Split
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, impose
 from pairity.runtime.resources import threads_for_trees
+from pairity.training.read import TrainingData
 
 #: Rounds after which the held-out loss is looked at, as many as are boosted at a time; the first look
 #: without gain ends a series.  Few pairs take half as many steps of twice the length.
@@ -59,10 +55,12 @@ class MeanOfTrees:
         found = [model._decide(pairs) for model in self.models]
         return np.sum(found, axis=0) / len(found)
 
-    def refitted(self, pairs: Pairs, labels: Any, weights: Any = None) -> MeanOfTrees:
-        """The same settings, fitted to other pairs."""
-        models = (clone(model).fit(pairs, labels, weights) for model in self.models)
-        return MeanOfTrees(tuple(models))
+    @classmethod
+    def fitted(cls, models: Iterable[Symmetrized], data: TrainingData) -> Self:
+        """Clones of models, fitted to training pairs; weights that are all alike are not handed on."""
+        weights = None if (data.weights == 1.0).all() else data.weights
+        given = data.pairs, labels_of(data), weights
+        return cls(tuple(clone(model).fit(*given) for model in models))
 
 
 @dataclass
@@ -93,64 +91,47 @@ def learn_boosted(
 
     ``rival`` is the held-out loss of another member: trees far above it are not boosted further.
     """
-    with threads_for_trees(len(folds.data.pairs)):
-        return _learnt(folds, setting, estimator, rival)
-
-
-def _learnt(folds: TrainingFolds, setting: Setting, estimator: Any, rival: float) -> Learnt:
-    pairs = folds.data.pairs
+    pairs, trials, tried = folds.data.pairs, Trials(folds, setting.criterion), list[_Tried]()
     rates = "one rate" if folds.share_with_one_new() > _ONE_NEW else "rates"
     ids = [rates] if objects_come_back(pairs) else []
     ids = ["ignore", *ids] if _has_columns(pairs) else ids
-    trials, tried = Trials(folds, setting.criterion), list[_Tried]()
-    first = _FIRST_OF_FEW if len(pairs) <= _FEW else _FIRST
-    for name in ids:
-        least = min([rival, *(one.loss for one in tried)])
-        tried.append(_tried(trials, setting, estimator, first, name, least))
-    best = min(tried, key=lambda one: one.loss)
-    if estimator is None and len(pairs) > _FEW and not best.hopeless and setting.time_left > 0.0:
-        size = _LARGER if best.rounds >= _MANY else _SMALLER
-        tried.append(_tried(trials, setting, None, size, best.model.ids, min(rival, best.loss)))
+    with threads_for_trees(len(pairs)):
+        for name in ids:
+            size = _FIRST_OF_FEW if len(pairs) <= _FEW else _FIRST
+            least = min([rival, *(one.loss for one in tried)])
+            tried.append(_tried(trials, setting, estimator, size, name, least))
         best = min(tried, key=lambda one: one.loss)
-    near = [best]
-    if estimator is None and len(pairs) <= _MOST_WITH_MEANS:
-        near = [one for one in tried if one.loss <= (1.0 + _NEAR) * best.loss]
-    model = _fitted(folds, near, setting, estimator)
+        more = estimator is None and len(pairs) > _FEW and not best.hopeless
+        if more and setting.time_left > 0.0:
+            size = _LARGER if best.rounds >= _MANY else _SMALLER
+            least = min(rival, best.loss)
+            tried.append(_tried(trials, setting, None, size, best.model.ids, least))
+            best = min(tried, key=lambda one: one.loss)
+        near = [best]
+        if estimator is None and len(pairs) <= _MOST_WITH_MEANS:
+            near = [one for one in tried if one.loss <= (1.0 + _NEAR) * best.loss]
+        models = [best.model]
+        if estimator is None:  # one way alone is fitted from several seeds
+            alone = len(near) == 1 and _FEW < len(pairs) <= _MOST_WITH_MEANS
+            models = [
+                clone(one.model).set_params(
+                    estimator__max_iter=one.rounds,
+                    estimator__random_state=int(setting.random_state) + number,
+                )
+                for number, one in enumerate(near * _SEEDS if alone else near)
+            ]
+        model = MeanOfTrees.fitted(models, folds.data)
     rounds = [one.rounds for one in near]
     setting.say(
-        f"boosted trees: held-out loss {best.loss:.4f}, {len(model.models)} models, {rounds} rounds"
+        f"boosted trees: held-out loss {best.loss:.4f}, {len(models)} models, {rounds} rounds"
     )
     held_out = np.mean([one.held_out for one in near if one.held_out is not None], axis=0)
     chosen = {"rounds": rounds, "ids": [one.model.ids for one in near]}
     return Learnt(model, held_out, chosen, nested=trials.nested())
 
 
-def _fitted(
-    folds: TrainingFolds, near: list[_Tried], setting: Setting, estimator: Any
-) -> MeanOfTrees:
-    """The ways that are near the best one, fitted to all pairs; one alone from several seeds."""
-    data, first = folds.data, int(setting.random_state)
-    labels = data.targets if data.classes is None else np.where(data.targets > 0, 1, -1)
-    weights = None if (data.weights == 1.0).all() else data.weights
-    settings: list[tuple[_Tried, dict[str, Any]]] = [(near[0], {})]
-    if estimator is None:
-        many = len(near) == 1 and _FEW < len(data) <= _MOST_WITH_MEANS
-        ways = near * _SEEDS if many else near
-        settings = [
-            (one, {"estimator__max_iter": one.rounds, "estimator__random_state": first + number})
-            for number, one in enumerate(ways)
-        ]
-    models = (clone(one.model).set_params(**given) for one, given in settings)
-    return MeanOfTrees(tuple(model.fit(data.pairs, labels, weights) for model in models))
-
-
 def _tried(
-    trials: Trials,
-    setting: Setting,
-    given: Any,
-    size: tuple[int, int],
-    ids: str,
-    rival: float,
+    trials: Trials, setting: Setting, given: Any, size: tuple[int, int], ids: str, rival: float
 ) -> _Tried:
     """Boost all folds for as long as it pays, or may bring them near the loss of a rival."""
     folds, (leaves, least) = trials.folds, size
@@ -196,34 +177,28 @@ class _Series:
     """One fold: an estimator that is boosted further and further, asked about held-out pairs."""
 
     def __init__(self, folds: TrainingFolds, split: Split, model: Symmetrized) -> None:
-        train, test = split
-        data = folds.data
-        part = some_rows(data, train)
-        self._prototype, self._parity = clone(model), data.parity
-        rows, targets, source = self._prototype._training_rows(part)
-        self._rows, self._targets = rows, targets
-        self._weights = part.weights[source]
+        part = some_rows(folds.data, split[0])
+        self._model, self._parity = clone(model), folds.data.parity
+        self._rows, targets, source = self._model._training_rows(part)
+        self._labels = np.where(targets > 0, 1, -1) if model._classifies else targets
+        weights = part.weights[source]
+        self._options = {} if (weights == 1.0).all() else {"sample_weight": weights}
         self._estimator = clone(model.estimator)
         if hasattr(self._estimator, "warm_start"):
             self._estimator.set_params(warm_start=True)
-        rates = self._prototype._rates_of(part)
-        held = data.pairs[test].without_unused_objects()
-        sides = [held] if data.parity is None else [held, held.swap()]
+        rates = self._model._rates_of(part)
+        held = folds.data.pairs[split[1]].without_unused_objects()
         self._held = [
-            self._prototype._columns(side, None if rates is None else rates.apply(side))
-            for side in sides
+            self._model._columns(side, None if rates is None else rates.apply(side))
+            for side in ([held] if self._parity is None else [held, held.swap()])
         ]
 
     def boosted(self, looks: tuple[int, ...]) -> list[Vector]:
         """Decisions about the held-out pairs after these numbers of rounds; 0 is all there are."""
         if looks[-1]:
             self._estimator.set_params(max_iter=looks[-1])
-        labels = self._targets
-        classifies = self._prototype._classifies
-        given = np.where(labels > 0, 1, -1) if classifies else labels
-        options = {} if (self._weights == 1.0).all() else {"sample_weight": self._weights}
-        self._estimator.fit(self._rows, given, **options)
-        self._prototype._note(self._estimator, self._rows)
+        self._estimator.fit(self._rows, self._labels, **self._options)
+        self._model._note(self._estimator, self._rows)
         by_side = [self._staged(side, looks) for side in self._held]
         if self._parity is None:
             return by_side[0]
@@ -232,8 +207,7 @@ class _Series:
     def _staged(self, rows: Any, looks: tuple[int, ...]) -> list[Vector]:
         """Log-odds or values after some of the rounds."""
         if not looks[-1]:
-            return [self._prototype._read_off(self._estimator, rows)]
-        classifies = self._prototype._classifies
-        name = "staged_decision_function" if classifies else "staged_predict"
+            return [self._model._read_off(self._estimator, rows)]
+        name = "staged_decision_function" if self._model._classifies else "staged_predict"
         stages = enumerate(getattr(self._estimator, name)(rows), 1)
         return [np.asarray(values).reshape(-1) for number, values in stages if number in looks]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from pairity.estimators.kernel_machines import PairLogistic
 from pairity.estimators.machine import TwoProbabilities
 from pairity.estimators.unwrap import innermost
-from pairity.exceptions import CalibrationWarning
+from pairity.exceptions import CalibrationWarning, warn_the_caller
 from pairity.model_selection.curves import (
     Isotonic,
     Sigmoid,
@@ -150,12 +149,11 @@ class CalibratedPairClassifier(TwoProbabilities, HeldOutCalibration):
         if isinstance(self.curve_, Sigmoid):
             self.slope_, self.offset_ = self.curve_.slope, self.curve_.offset
         if self.curve_.is_flat:
-            warnings.warn(
+            warn_the_caller(
                 "the decisions about held-out pairs do not grow with their labels, so that the slope"
                 " is 0 and every pair gets the same probability; the estimator has learnt nothing"
                 " that carries over: try another kernel, C, or features.",
                 CalibrationWarning,
-                stacklevel=3,
             )
 
     def decision_function(self, X: Any) -> Vector:
@@ -234,12 +232,11 @@ class PairDrawClassifier(ClassifierMixin, HeldOutCalibration):
         self.draw_model_ = fit_draws(decisions, smoothed_outcomes(outcomes, weights), weights)
         self.slope_, self.threshold_ = self.draw_model_.slope, self.draw_model_.threshold
         if self.slope_ == 0.0:
-            warnings.warn(
+            warn_the_caller(
                 "the scores of held-out games do not grow with their outcomes, so that the slope is"
                 " 0 and every game gets the same probabilities; the estimator has learnt nothing"
                 " that carries over: try another kernel, C, or features.",
                 CalibrationWarning,
-                stacklevel=3,
             )
 
     def _prototype(self) -> Any:

@@ -15,7 +15,6 @@ the best one is kept.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from pairity.exceptions import KernelError, PairityWarning, levels_to_the_caller
+from pairity.exceptions import KernelError, warn_the_caller
 from pairity.kernels import Identity, Kernel, Product
 from pairity.kernels.algebra import Scaled, Sum
 from pairity.kernels.classes import project
@@ -95,7 +94,7 @@ class Families:
     """Fitted kernels of mean diagonal 1, and their values at the landmarks."""
 
     names: list[str]
-    kernels: list[Kernel]  # on rescaled features, each over its mean diagonal
+    kernels: list[Scaled]  # on rescaled features, each over its mean diagonal
     scaling: Scaling
     matrices: list[NDArray[Any]]
 
@@ -193,11 +192,9 @@ def with_pair_effects(kernel: Kernel, folds: TrainingFolds) -> list[Kernel]:
         return []
     count = len(folds.data)
     if count > _MOST_WITH_PAIR_EFFECTS:
-        warnings.warn(
+        warn_the_caller(
             f"kernel='auto' leaves out effects of pairs of objects beyond {_MOST_WITH_PAIR_EFFECTS}"
-            f" pairs (got {count}): PairClassifierCV and PairRegressorCV weigh them at any size.",
-            PairityWarning,
-            stacklevel=levels_to_the_caller(),
+            f" pairs (got {count}): PairClassifierCV and PairRegressorCV weigh them at any size."
         )
         return []
     return [kernel + Scaled(2.0 * share, Product(Identity())) for share in _PAIR_EFFECTS]
@@ -209,13 +206,11 @@ def _name_what_is_left_out(pairs: Pairs, parity: Parity | None) -> None:
     missing = [name for name in kernel_families(pairs, parity) if name not in kept]
     group = pairs.n_symmetric + pairs.n_antisymmetric
     if missing:
-        warnings.warn(
+        warn_the_caller(
             f"kernel='auto' leaves out {', '.join(missing)} beyond"
             f" {_most_with_derived(pairs, parity)} pairs (got {len(pairs)})"
             f"{', so that group features are not seen' if group else ''}:"
-            " PairClassifierCV and PairRegressorCV weigh them at any size.",
-            PairityWarning,
-            stacklevel=levels_to_the_caller(),
+            " PairClassifierCV and PairRegressorCV weigh them at any size."
         )
 
 
@@ -277,10 +272,15 @@ def equal_sums(pairs: Pairs, parity: Parity | None) -> list[Kernel]:
     sums: list[Kernel] = []
     for scaling in _scalings(pairs).values():
         families = [one.kernel for one in fitted_families(pairs, parity, scaling).values()]
-        terms = tuple(Scaled(one.factor / len(families), one.kernel) for one in families)
-        if terms:
-            sums.append(Rescaled(Sum(terms) if len(terms) > 1 else terms[0], scaling))
+        if families:
+            # a factor over a number, not times its inverse: other bits
+            terms = [Scaled(one.factor / len(families), one.kernel) for one in families]
+            sums.append(_sum_of(terms, scaling))
     return sums
+
+
+def _sum_of(terms: list[Scaled], scaling: Scaling) -> Rescaled:
+    return Rescaled(Sum(tuple(terms)) if len(terms) > 1 else terms[0], scaling)
 
 
 def _best_sum(
@@ -303,11 +303,10 @@ def _best_sum(
     terms = [
         Scaled(kernel.factor * share, kernel.kernel)
         for kernel, share in zip(families.kernels, shares, strict=True)
-        if isinstance(kernel, Scaled) and share > 0.0
+        if share > 0.0
     ]
-    total: Kernel = Sum(tuple(terms)) if len(terms) > 1 else terms[0]
     return Combination(
-        Rescaled(total, families.scaling),
+        _sum_of(terms, families.scaling),
         {n: float(s) for n, s in zip(families.names, shares, strict=True) if s > 0.0},
         scale,
         best.loss,

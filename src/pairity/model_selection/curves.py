@@ -169,7 +169,7 @@ class CrossEntropy(Criterion):
 
     def scorings(self) -> dict[str, Scoring]:
         """Minus the cross-entropy, the share of labels right, and the area under the curve."""
-        return {"log_loss": self.negative_loss, "accuracy": self.accuracy, "roc_auc": auc}
+        return {"log_loss": self.negative_loss, "accuracy": self.accuracy, "roc_auc": _auc}
 
     def calibrate(self, decisions: Vector, labels: Vector, weights: Vector) -> Sigmoid:
         """The sigmoid of greatest likelihood."""
@@ -229,7 +229,7 @@ def _mean(values: Vector, weights: Vector) -> float:
     return float(np.average(values, weights=weights))
 
 
-def auc(decisions: ByFold, targets: ByFold, weights: ByFold) -> Vector:
+def _auc(decisions: ByFold, targets: ByFold, weights: ByFold) -> Vector:
     """Chance that a positive pair is above a negative one; NaN in a fold of one class."""
     return np.array(list(map(_area, decisions, targets, weights)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -12,7 +11,7 @@ from sklearn.base import clone
 
 from pairity.estimators.machine import TakesSparseRows
 from pairity.estimators.unwrap import innermost, weight_name
-from pairity.exceptions import CalibrationWarning, levels_to_the_caller
+from pairity.exceptions import CalibrationWarning, warn_the_caller
 from pairity.model_selection.automatic_model import AutomaticModel
 from pairity.model_selection.folds import Vector, shared_weights
 from pairity.model_selection.search import PairSearch
@@ -52,13 +51,12 @@ class Trainer:
             pairs = pairs.with_swapped(np.arange(len(pairs)) == 0)
             targets = targets.copy()
             targets[0] = classes[0] if targets[0] == classes[1] else classes[1]
+        weights = None if self.weights is None else self.weights[rows]
         if isinstance(self.settled, AutomaticModel):
-            weights = None if self.weights is None else self.weights[rows]
             return self.settled.refitted(pairs, targets, weights)
         model = clone(self.estimator if self.settled is None else self.settled.best_estimator_)
-        if self.weights is None:
-            return model.fit(pairs, targets)
-        return model.fit(pairs, targets, **{weight_name(model): self.weights[rows]})
+        weighed = {} if weights is None else {weight_name(model): weights}
+        return model.fit(pairs, targets, **weighed)
 
     def after(self, fitted: Any) -> Trainer:
         """The same without a search, where one has been made: folds are fitted with its choice."""
@@ -167,12 +165,11 @@ class HeldOutCalibration(TakesSparseRows):
                 " class."
             )
         if skipped:
-            warnings.warn(
+            warn_the_caller(
                 f"fold {named} of {len(splits)} trains on one class only, so that its held-out pairs"
                 " are not calibrated on; stratified folds share out the rare class:"
                 " cv=PairKFold(5, stratify=True).",
                 CalibrationWarning,
-                stacklevel=levels_to_the_caller(),
             )
         held_out = [rows for rows, _ in decided.values()]
         sizes = [len(rows) for rows in held_out]

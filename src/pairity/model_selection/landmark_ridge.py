@@ -12,26 +12,24 @@ which a warning says: no kernel is left out.
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from pairity.exceptions import PairityWarning, levels_to_the_caller
+from pairity.exceptions import warn_the_caller
 from pairity.kernels.algebra import Kernel
 from pairity.model_selection.curves import Criterion
 from pairity.model_selection.folds import Vector, shared_weights
 from pairity.model_selection.splits import Rows, Split
-from pairity.operators.operator import KernelOperator
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.tile_parts import tiles_of
+from pairity.pairs.arrays import Mask, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together
 
@@ -119,15 +117,20 @@ class LandmarkRidge:
 
     def _sums_of_folds(self, matrix: Vector) -> Callable[[int], Sums]:
         """What each fold needs, from sums over pieces that folds share unless there are too many."""
-        pieces = self._pieces
-        if len(pieces.rows) > _MOST_PIECES:
+        if len(self._pieces) > _MOST_PIECES:
             return lambda fold: self._sums(matrix, self.splits[fold][0])
-        sums = [self._sums(matrix, rows) for rows in pieces.rows]
-        return lambda fold: sum_of([sums[number] for number in pieces.inside[fold]])
+        sums = [(self._sums(matrix, rows), trained) for rows, trained in self._pieces]
+        return lambda fold: sum_of([one for one, trained in sums if trained[fold]])
 
     @cached_property
-    def _pieces(self) -> Pieces:
-        return Pieces.of(len(self.targets), [train for train, _ in self.splits])
+    def _pieces(self) -> list[tuple[Rows, Mask]]:
+        """Rows that the same folds train on, and which folds these are."""
+        trained = np.zeros((len(self.targets), len(self.splits)), dtype=bool)
+        for fold, (train, _) in enumerate(self.splits):
+            trained[train, fold] = True
+        kinds, kind = np.unique(np.packbits(trained, axis=1), axis=0, return_inverse=True)
+        pieces = [np.flatnonzero(kind.reshape(-1) == number) for number in range(len(kinds))]
+        return [(rows, trained[rows[0]]) for rows in pieces if trained[rows[0]].any()]
 
     def contributions(self, evaluation: Evaluation) -> Vector:
         """Share of each kernel in the held-out decisions, shape (kernels, held-out rows)."""
@@ -139,12 +142,15 @@ class LandmarkRidge:
         return parts
 
     def _share(self, matrix: Vector, split: Split, coefficients: Vector) -> Vector:
+        """Values at held-out rows, less their mean over training rows where there is a bias."""
         train, test = split
         values = _times(matrix, test, coefficients)
         if not self.has_bias:
             return values
-        middle = _mean_row(matrix, train, self.weights[train])
-        return values - float(middle @ coefficients)
+        total, weights = np.zeros(matrix.shape[1]), self.weights[train]
+        for part in batches(len(train), _ROWS_AT_A_TIME):
+            total += weights[part] @ matrix[train[part]].astype(np.float64, copy=False)
+        return values - float((total / float(weights.sum())) @ coefficients)
 
     def scales(self, evaluation: Evaluation) -> Vector:
         """By how much the share of each kernel should be stretched on held-out pairs."""
@@ -155,19 +161,15 @@ class LandmarkRidge:
         total = np.zeros_like(self.matrices[0])
         for weight, matrix in zip(weights, self.matrices, strict=True):
             if weight > 0.0:
-                for part in _parts(len(total)):
+                for part in batches(len(total), _ROWS_AT_A_TIME):
                     total[part] += total.dtype.type(weight) * matrix[part]
         return total
 
     def _sums(self, matrix: Vector, rows: Rows) -> Sums:
         """Sums over some rows, weighted."""
         width = matrix.shape[1]
-        square, right, middle = (
-            np.zeros((width, width), order="F"),
-            np.zeros(width),
-            np.zeros(width),
-        )
-        for part in _parts(len(rows)):
+        square, right, middle = np.zeros((width, width), order="F"), *np.zeros((2, width))
+        for part in batches(len(rows), _ROWS_AT_A_TIME):
             some = rows[part]
             values, weights = matrix[some].astype(np.float64, copy=False), self.weights[some]
             root = values if (weights == 1.0).all() else values * np.sqrt(weights)[:, np.newaxis]
@@ -195,8 +197,7 @@ class LandmarkRidge:
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class Sums:
+class Sums(NamedTuple):
     """Weighted sums over rows: A' W A (upper triangle), A' W y, A' W 1, of weights, of targets."""
 
     square: Vector
@@ -208,55 +209,17 @@ class Sums:
 
 def sum_of(pieces: Sequence[Sums]) -> Sums:
     """Sums over the rows of several pieces."""
-    totals = (
-        sum(getattr(piece, part.name) for piece in pieces) for part in dataclasses.fields(Sums)
-    )
+    totals: Any = map(sum, zip(*pieces, strict=True))
     return Sums(*totals)
-
-
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Rows that the same folds train on: what folds need is summed once for each piece."""
-
-    rows: list[Rows]
-    inside: list[list[int]]  # pieces that each fold trains on
-
-    @classmethod
-    def of(cls, count: int, trains: Sequence[Rows]) -> Self:
-        """Pieces of the training rows of some folds."""
-        trained = np.zeros((count, len(trains)), dtype=bool)
-        for fold, train in enumerate(trains):
-            trained[train, fold] = True
-        kinds, kind = np.unique(np.packbits(trained, axis=1), axis=0, return_inverse=True)
-        kind = kind.reshape(-1)
-        pieces = [np.flatnonzero(kind == number) for number in range(len(kinds))]
-        pieces = [rows for rows in pieces if trained[rows[0]].any()]
-        inside = [
-            [number for number, rows in enumerate(pieces) if trained[rows[0], fold]]
-            for fold in range(len(trains))
-        ]
-        return cls(pieces, inside)
-
-
-def _parts(n_rows: int) -> Iterator[slice]:
-    for start in range(0, n_rows, _ROWS_AT_A_TIME):
-        yield slice(start, start + _ROWS_AT_A_TIME)
 
 
 def _times(matrix: Vector, chosen: Rows, right: Vector) -> Vector:
     """Chosen rows of a matrix times vectors."""
     products = [
-        matrix[chosen[part]].astype(np.float64, copy=False) @ right for part in _parts(len(chosen))
+        matrix[chosen[part]].astype(np.float64, copy=False) @ right
+        for part in batches(len(chosen), _ROWS_AT_A_TIME)
     ]
     return np.concatenate(products) if products else np.zeros((0, *right.shape[1:]))
-
-
-def _mean_row(matrix: Vector, chosen: Rows, weights: Vector) -> Vector:
-    """Weighted mean of chosen rows."""
-    total = np.zeros(matrix.shape[1])
-    for part in _parts(len(chosen)):
-        total += weights[part] @ matrix[chosen[part]].astype(np.float64, copy=False)
-    return total / float(weights.sum())
 
 
 def _solve(matrix: Vector, right: Vector) -> Vector:
@@ -302,12 +265,10 @@ def plan_landmarks(n_pairs: int, n_families: int, wanted: int, budget: Budget) -
             "fewer pairs, a larger memory_limit, or a kernel of your own in place of 'auto'",
         )
     if fitting < wanted:
-        warnings.warn(
+        warn_the_caller(
             f"the automatic kernel was chosen with {fitting} of {wanted} landmark pairs to keep to"
             f" the memory limit of {budget.megabytes:.0f} MB: a larger memory_limit makes the choice"
-            " surer.",
-            PairityWarning,
-            stacklevel=levels_to_the_caller(),
+            " surer."
         )
     return Room(min(wanted, fitting), np.float32, several=False)
 
@@ -315,22 +276,18 @@ def plan_landmarks(n_pairs: int, n_families: int, wanted: int, budget: Budget) -
 def kernel_columns(
     kernel: Kernel, pairs: Pairs, basis: Pairs, factor: float, dtype: type[np.floating]
 ) -> NDArray[np.floating]:
-    """``factor K(pair_i, basis_j)``, through few objects, or from rows of some pairs at a time."""
+    """``factor K(pair_i, basis_j)``, through few objects, or from rows of some pairs at a time.
+
+    A sum for tiles is then evaluated by these, without Gram matrices of objects.
+    """
     columns = np.empty((len(pairs), len(basis)), dtype)
-    operator = PairOperator(kernel, pairs, basis)
-    few = 0.0 < operator.object_megabytes <= _FEW_MEGABYTES
-    for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
-        part = slice(start, start + _PAIRS_AT_A_TIME)
+    through_objects = PairOperator(kernel, pairs, basis)
+    few = 0.0 < through_objects.object_megabytes <= _FEW_MEGABYTES
+    for part in batches(len(pairs), _PAIRS_AT_A_TIME):
         if few:
-            block = operator.block(part, slice(None))
-        else:
-            some = pairs[part].without_unused_objects()
-            block = _apart(kernel, some, basis).block(slice(None), slice(None))
-        columns[part] = factor * block
+            columns[part] = factor * through_objects.block(part, slice(None))
+            continue
+        some = pairs[part].without_unused_objects()
+        operator: Any = tiles_of(kernel, some, basis) or PairOperator(kernel, some, basis)
+        columns[part] = factor * operator.block(slice(None), slice(None))
     return columns
-
-
-def _apart(kernel: Kernel, pairs: Pairs, basis: Pairs) -> KernelOperator:
-    """The kernel between pairs, without Gram matrices of objects where it is a sum for tiles."""
-    tiles = tiles_of(kernel, pairs, basis)
-    return PairOperator(kernel, pairs, basis) if tiles is None else tiles

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable as Function
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -14,21 +13,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows, TwoProbabilities
-from pairity.exceptions import CalibrationWarning, levels_to_the_caller
+from pairity.exceptions import CalibrationWarning, warn_the_caller
 from pairity.kernels.standardized import as_kernel
-from pairity.model_selection.combination import (
-    Combination,
-    choose_combination,
-    with_pair_effects,
+from pairity.model_selection.combination import Combination, choose_combination, with_pair_effects
+from pairity.model_selection.curves import Criterion, CrossEntropy, fit_sigmoid, smoothed_targets
+from pairity.model_selection.folds import (
+    TrainingFolds,
+    Vector,
+    means_of,
+    nested_decisions,
+    read_folds,
+    results_table,
 )
-from pairity.model_selection.curves import (
-    Criterion,
-    CrossEntropy,
-    fit_sigmoid,
-    smoothed_targets,
-)
-from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
-from pairity.model_selection.score_table import means_of, nested_decisions, results_table
 from pairity.model_selection.strength_paths import (
     Candidate,
     HeldOutPath,
@@ -41,7 +37,6 @@ from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import Steps, say
 from pairity.runtime.resources import Budget, default_limit, give_back
 from pairity.runtime.validation import check_choice, check_count, check_positive, check_strength
-from pairity.solvers.plan import solve_roughly
 from pairity.training.fit import prepare
 from pairity.training.read import TrainingData, hand_on, read
 
@@ -199,33 +194,26 @@ class PairSearch(TakesSparseRows):
     def _candidates(self, folds: TrainingFolds, deadline: float) -> list[Candidate]:
         """Kernels to try; "auto" stands for the best combination of families."""
         self.combination_: Combination | None = None
-        found: list[Candidate] = []
+        data, candidates = folds.data, list[Candidate]()
         for kernel in self._kernels():
             if not _is_auto(kernel):
-                found.append(Candidate(kernel))
+                candidates.append(Candidate(kernel))
                 continue
-            place, combined = len(found), self._combined(folds, deadline)
-            found.append(Candidate(combined))
+            given = data.pairs, data.targets, data.weights, data.parity, folds.splits
+            self.combination_ = choose_combination(
+                *given,
+                self._criterion(),
+                random_state=int(self.random_state),
+                budget=Budget(default_limit(self.memory_limit)),
+                say=say if self.verbose else None,
+                deadline=deadline,
+            )
+            give_back()
+            place, combined = len(candidates), self.combination_.kernel
+            candidates.append(Candidate(combined))
             if not self._is_member:
-                found += [Candidate(one, place) for one in with_pair_effects(combined, folds)]
-        return found
-
-    def _combined(self, folds: TrainingFolds, deadline: float) -> Any:
-        data = folds.data
-        self.combination_ = choose_combination(
-            data.pairs,
-            data.targets,
-            data.weights,
-            data.parity,
-            folds.splits,
-            self._criterion(),
-            random_state=int(self.random_state),
-            budget=Budget(default_limit(self.memory_limit)),
-            say=say if self.verbose else None,
-            deadline=deadline,
-        )
-        give_back()
-        return self.combination_.kernel
+                candidates += [Candidate(one, place) for one in with_pair_effects(combined, folds)]
+        return candidates
 
     def _paths(
         self, candidates: list[Candidate], folds: TrainingFolds, strengths: Vector, deadline: float
@@ -238,9 +226,8 @@ class PairSearch(TakesSparseRows):
         def follow(kernel: Any, factors: Sequence[float]) -> HeldOutPath:
             learner = self._learner(kernel, float(strengths[0]))
             how = learner._how_to_fit(len(folds.data))
-            loss = replace(learner._recipe(), strength=1.0).of(
-                folds.data.targets, folds.data.weights
-            )
+            recipe = replace(learner._recipe(), strength=1.0)
+            loss = recipe.of(folds.data.targets, folds.data.weights)
             data = prepare(folds.data, loss, kernel, how)
             options = replace(
                 how.options,
@@ -255,10 +242,8 @@ class PairSearch(TakesSparseRows):
                 known.clear()
                 is_sum = self.combination_ is not None and kernel is self.combination_.kernel
                 known.append((kernel, shared_operator(data, options.budget, in_span=is_sum)))
-            operator = known[0][1]
-            return held_out_path(
-                data, operator, folds.splits, factors, options, solve_roughly, enough
-            )
+            given = data, known[0][1], folds.splits, factors
+            return held_out_path(*given, options, enough)
 
         factors = [self._factor(float(strength)) for strength in strengths]
         return paths_of(candidates, factors, follow, score)
@@ -276,11 +261,7 @@ class PairSearch(TakesSparseRows):
         return score
 
     def _tabulate(
-        self,
-        candidates: list[Any],
-        paths: list[HeldOutPath],
-        folds: TrainingFolds,
-        strengths: Vector,
+        self, kernels: list[Any], paths: list[HeldOutPath], folds: TrainingFolds, strengths: Vector
     ) -> None:
         """Scores of all settings, the best of them, and its held-out decisions."""
         score, name = self._scorer(folds), self._strength
@@ -289,7 +270,7 @@ class PairSearch(TakesSparseRows):
             scoring: np.array([score(scoring, by_fold) for by_fold in decisions])
             for scoring in self._criterion().scorings()
         }
-        settings = [{"kernel": k, name: float(s)} for k in candidates for s in strengths]
+        settings = [{"kernel": k, name: float(s)} for k in kernels for s in strengths]
         seconds = np.vstack([path.seconds for path in paths])
         table = self.cv_results_ = results_table(settings, scores[self.scoring], seconds)
         table |= {f"mean_test_{scoring}": means_of(scores[scoring]) for scoring in scores}
@@ -370,12 +351,11 @@ class ClassifierSearch(TwoProbabilities, PairSearch):
         self.slope_, self.offset_ = sigmoid.slope, sigmoid.offset
         if sigmoid.is_flat:
             self.slope_, self.offset_ = 1.0, 0.0  # the decisions as they are, and a word about it
-            warnings.warn(
+            warn_the_caller(
                 "the decisions about held-out pairs do not grow with their labels, so that nothing"
                 " was learnt that carries over and probabilities mean little: more pairs, other"
                 " features, or cv=... for another setting may help.",
                 CalibrationWarning,
-                stacklevel=levels_to_the_caller(),
             )
 
     def decision_function(self, X: Any) -> Vector:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from pairity.exceptions import CalibrationWarning, levels_to_the_caller
+from pairity.exceptions import CalibrationWarning, warn_the_caller
 from pairity.model_selection.leakage import leakage_report
 from pairity.model_selection.splitter import PairKFold, PairSplitter
 from pairity.pairs.arrays import distinct_rows
@@ -29,7 +28,7 @@ Rows = NDArray[np.intp]
 Split = tuple[Rows, Rows]
 
 _FOLDS = 5
-#: Splitters that know nothing of groups and times.
+#: Splitters that deal out rows as if each were alone: not by group, time, person or site.
 _BY_ROWS = (
     KFold,
     StratifiedKFold,
@@ -96,8 +95,15 @@ def read_splits(cv: Any, given: GivenRows, *, stratify: bool) -> list[Split]:
     if not splits:
         raise ValueError(f"got no folds from cv={cv!r}; expected at least one.")
     _check_splits(splits)
-    if not trusted and (_is_by_rows(cv) or _mirrored_share(splits, pairs) > _DOUBLED):
-        _warn_of_repetitions(splits, pairs)
+    if not trusted and (isinstance(cv, _BY_ROWS) or _mirrored_share(splits, pairs) > _DOUBLED):
+        repeated = sum(leakage_report(pairs, train, test).n_repeated for train, test in splits)
+        if repeated:
+            warn_the_caller(
+                f"{repeated} held-out pairs were trained on in the other order or in another row, so"
+                " that probabilities will be too sure; a splitter of pairity.model_selection keeps all"
+                " observations of a pair together: cv=PairKFold(5).",
+                CalibrationWarning,
+            )
     return splits
 
 
@@ -155,11 +161,6 @@ def _check_splits(splits: list[Split]) -> None:
         )
 
 
-def _is_by_rows(cv: Any) -> bool:
-    """Whether a splitter deals out rows as if each were alone: not by time, person or site."""
-    return isinstance(cv, _BY_ROWS)
-
-
 def _mirrored_share(splits: list[Split], pairs: Pairs) -> float:
     """Share of the held-out rows whose mirror image was trained on: most of them, if doubled."""
     keys = distinct_rows(np.vstack([_row_keys(pairs), _row_keys(pairs.swap())])).inverse
@@ -173,16 +174,3 @@ def _row_keys(pairs: Pairs) -> NDArray[np.float64]:
     group = [pairs.symmetric, pairs.antisymmetric + 0.0]
     group += [] if pairs.time is None else [pairs.clock]
     return np.column_stack([ends.first, ends.second, *group]).astype(np.float64)
-
-
-def _warn_of_repetitions(splits: list[Split], pairs: Pairs) -> None:
-    """Say so where pairs are on both sides of folds that did not mean to."""
-    repeated = sum(leakage_report(pairs, train, test).n_repeated for train, test in splits)
-    if repeated:
-        warnings.warn(
-            f"{repeated} held-out pairs were trained on in the other order or in another row, so"
-            " that probabilities will be too sure; a splitter of pairity.model_selection keeps all"
-            " observations of a pair together: cv=PairKFold(5).",
-            CalibrationWarning,
-            stacklevel=levels_to_the_caller(),
-        )

@@ -20,14 +20,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 from pairity.model_selection.leakage import LeakageReport, report_of
 from pairity.pairs.data import Pairs
-from pairity.pairs.same_objects import (
-    IDENTITIES,
-    Codes,
-    Ends,
-    Mask,
-    ends_of,
-    read_pairs,
-)
+from pairity.pairs.same_objects import IDENTITIES, Codes, Ends, Mask, ends_of, read_pairs
 from pairity.runtime.validation import check_choice, distinct_labels
 
 Sides = Iterator[tuple[Mask, Mask]]
@@ -43,6 +36,7 @@ class Units:
     first: Codes  # (n,)
     second: Codes  # (n,)
     grouped: bool
+    name: str = "unordered pairs"  # of several
 
     @cached_property
     def weights(self) -> Codes:
@@ -228,14 +222,10 @@ class Folds(UnitSplitter):
 
     _fewest_splits: ClassVar[int] = 2
 
-    @property
-    def _unit_name(self) -> str:
-        return "unordered pairs"
-
     def _held(self, units: Units, y: Any) -> Iterator[Mask]:
         if len(units.weights) < self.n_splits:
             raise ValueError(
-                f"got {len(units.weights)} {self._unit_name} to hold out for n_splits={self.n_splits};"
+                f"got {len(units.weights)} {units.name} to hold out for n_splits={self.n_splits};"
                 " expected at least as many as folds: use fewer folds."
             )
         strata, generator = self._strata(units, y), as_generator(self.random_state)

@@ -56,7 +56,9 @@ class ObjectSplitter(UnitSplitter):
             named = as_labels(self.object_groups, "object_groups", table_rows, of)
             joined = join(ends.table_objects, named[ends.table_rows])
             unit[ends.table_objects] = np.unique(joined, return_inverse=True)[1].reshape(-1)
-        return Units(unit[ends.first], unit[ends.second], self.object_groups is not None)
+        grouped = self.object_groups is not None
+        name = "groups of objects" if grouped else "objects"
+        return Units(unit[ends.first], unit[ends.second], grouped, name)
 
 
 @dataclass(eq=False, repr=False)
@@ -105,10 +107,6 @@ class ObjectKFold(ObjectSplitter, Folds):
     >>> [(len(train), len(test)) for train, test in ObjectKFold(5).split(ordered)]
     [(380, 20), (380, 20), (380, 20), (380, 20), (380, 20)]
     """
-
-    @property
-    def _unit_name(self) -> str:
-        return "objects" if self.object_groups is None else "groups of objects"
 
 
 @dataclass(eq=False, repr=False)

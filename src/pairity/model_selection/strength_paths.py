@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from pairity.exceptions import PairityWarning, levels_to_the_caller
+from pairity.exceptions import warn_the_caller
 from pairity.losses.loss import Logistic
 from pairity.model_selection.folds import Vector
 from pairity.model_selection.splits import Rows, Split
@@ -29,7 +28,7 @@ from pairity.runtime.resources import (
 )
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.linear_system import MOST_FEATURES
-from pairity.solvers.plan import Solve, path_of
+from pairity.solvers.plan import path_of, solve_roughly
 from pairity.solvers.problem import AnyProblem, SolverOptions, TrainingSet
 
 #: Pairs up to which the whole Gram matrix is held, whatever an entry costs.
@@ -181,7 +180,6 @@ def held_out_path(
     splits: Sequence[Split],
     factors: Sequence[float],
     options: SolverOptions,
-    solve: Solve[Any],
     is_enough: Callable[[list[Vector]], bool],
 ) -> HeldOutPath:
     """Fit on the training rows of each fold for all factors on the weights of ``data``.
@@ -193,12 +191,10 @@ def held_out_path(
     give_back()  # what was on the way to the operator
     order = np.argsort(factors, kind="stable")
     ascending = [float(factors[place]) for place in order]
-    most = min(get_thread_count(), len(splits))
-    workers, options, own = _side_by_side(data, operator, splits, options, most)
-    parts: list[Restricted] = [own(operator, train) for train, _ in splits]
+    workers, options, own = _side_by_side(data, operator, splits, options)
     folds = [
-        _follow(data, part, split, ascending, options, solve)
-        for part, split in zip(parts, splits, strict=True)
+        _follow(data, own(operator, train), (train, test), ascending, options)
+        for train, test in splits
     ]
     path = HeldOutPath(
         [[np.full(len(test), np.nan) for _, test in splits] for _ in factors],
@@ -232,13 +228,12 @@ def _follow(
     split: Split,
     factors: Sequence[float],
     options: SolverOptions,
-    solve: Solve[Any],
 ) -> Iterator[_Found]:
     """The path of one fold."""
     train, test = split
     started = time.perf_counter()
     whole = AnyProblem(inside, data.halved_loss.take(train), data.has_bias)
-    for problem, solution in path_of(whole, factors, options, solve):
+    for problem, solution in path_of(whole, factors, options, solve_roughly):
         values, bias = inside.everywhere(solution.theta), 0.0
         if data.has_bias:
             bias = middle_of(*problem.loss.bias_interval(solution.theta, values[train]))
@@ -251,7 +246,6 @@ def _side_by_side(
     operator: KernelOperator,
     splits: Sequence[Split],
     options: SolverOptions,
-    most: int,
 ) -> tuple[int, SolverOptions, type[Restricted]]:
     """How many folds at a time, what each may use beside what they share, and of which matrix.
 
@@ -261,14 +255,11 @@ def _side_by_side(
     copies = sum(
         megabytes_of(len(train), len(train) + MOST_FEATURES, itemsize=4) for train, _ in splits
     )
-    has_own = (
-        isinstance(operator, Resident)
-        and isinstance(data.loss, Logistic)
-        and copies <= _SHARE_OF_COPIES * rest
-    )
+    has_own = isinstance(operator, Resident) and isinstance(data.loss, Logistic)
+    has_own = has_own and copies <= _SHARE_OF_COPIES * rest
     rest -= copies if has_own else 0.0
     needed = max(_LEAST_FOR_A_FOLD, 2.0 * operator.object_megabytes)
-    workers = int(min(most, max(1.0, rest / needed)))
+    workers = int(min(get_thread_count(), len(splits), max(1.0, rest / needed)))
     limited = replace(options, memory_limit=_SHARE_OF_FOLDS * rest / workers)
     return workers, limited, Copied if has_own else Restricted
 
@@ -308,12 +299,10 @@ def _landmarks(n_pairs: int, budget: Budget) -> Rows:
     """Pairs in whose span a kernel of many pairs is validated, as many as there is room for."""
     fitting = int(budget.share(_EXPANDED_SHARE).columns(n_pairs))
     if fitting < _LANDMARKS:
-        warnings.warn(
+        warn_the_caller(
             f"strengths were validated with {max(1, fitting)} of {_LANDMARKS} landmark pairs to keep to"
             f" the memory limit of {budget.megabytes:.0f} MB: a larger memory_limit makes the choice"
-            " surer.",
-            PairityWarning,
-            stacklevel=levels_to_the_caller(),
+            " surer."
         )
     count = max(1, min(_LANDMARKS, fitting))
     return np.sort(np.random.default_rng(0).permutation(n_pairs)[:count])

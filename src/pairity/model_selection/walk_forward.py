@@ -1,8 +1,8 @@
-"""Forecasts that never see the future: each period is foretold from all pairs before it."""
+"""Forecasts and what happened, over time: each period foretold from all pairs before it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,95 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from pairity.model_selection.dated_forecasts import DatedForecasts
-from pairity.pairs.arrays import Places, Vector
+from pairity.model_selection.metrics import brier_score, log_loss, ranked_probability_score
+from pairity.pairs.arrays import Matrix, Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.runtime.validation import as_times, check_strength
+
+_SCORES = {
+    "log_loss": log_loss,
+    "brier_score": brier_score,
+    "ranked_probability_score": ranked_probability_score,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class DatedForecasts:
+    """Probabilities of outcomes, when, and what happened.
+
+    Attributes
+    ----------
+    times : ndarray of float of shape (n,)
+        When.
+    probabilities : ndarray of float of shape (n, r)
+        Columns in the order of ``classes``.
+    y : ndarray of shape (n,)
+        What happened.
+    classes : ndarray of shape (r,)
+        Outcomes, in order.
+    periods : ndarray of int of shape (n,)
+        The period of each, from 0.
+    """
+
+    times: Vector
+    probabilities: Matrix
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    periods: Places
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def scores(self, rows: Any = slice(None)) -> dict[str, float]:
+        """Log-loss, Brier score, ranked probability score, accuracy and overconfidence, of some or all.
+
+        Overconfidence is the mean probability of the likeliest outcome less how often it happened: 0
+        for calibrated forecasts, above 0 for those that promise too much.
+        """
+        y, probabilities = self.y[rows], self.probabilities[rows]
+        found = {
+            name: float(score(y, probabilities, classes=self.classes))
+            for name, score in _SCORES.items()
+        }
+        # 1 where the likeliest outcome happened; shared by those that are equally likely
+        likeliest = probabilities == probabilities.max(axis=1, keepdims=True)
+        happened = y[:, np.newaxis] == self.classes
+        credit = (likeliest & happened).sum(axis=1) / likeliest.sum(axis=1)
+        accuracy = float(np.mean(credit))
+        promised = float(probabilities.max(axis=1).mean())
+        return {**found, "accuracy": accuracy, "overconfidence": promised - accuracy}
+
+    def to_frame(self) -> Any:
+        """Scores period by period, as a pandas table."""
+        import pandas as pd
+
+        rows = []
+        for period in np.unique(self.periods):
+            inside = np.flatnonzero(self.periods == period)
+            about = {"period": period, "from": self.times[inside].min(), "pairs": len(inside)}
+            rows.append({**about, **self.scores(inside)})
+        return pd.DataFrame(rows)
+
+
+def probabilities_of_odds(odds: ArrayLike) -> Matrix:
+    """Probabilities that decimal odds imply, one column per outcome: ``1 / odds`` scaled to a sum of 1.
+
+    What the scaling takes away is the bookmaker's margin.
+
+    Examples
+    --------
+    >>> from pairity.model_selection import probabilities_of_odds
+    >>> probabilities_of_odds([[1.5, 4.0, 6.0]]).round(3)
+    array([[0.615, 0.231, 0.154]])
+    """
+    table = np.atleast_2d(np.asarray(odds, dtype=np.float64))
+    if table.ndim != 2 or table.shape[1] < 2 or not (table > 1.0).all() or np.isinf(table).any():
+        raise ValueError(
+            f"got odds of shape {np.shape(odds)} or below or at 1; expected decimal odds above 1, one"
+            " column for each outcome: 1.5 pays a half on top of the stake."
+        )
+    chances = 1.0 / table
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +177,17 @@ def walk_forward(
     found: list[tuple[Places, Vector]] = []
     for number, rows in enumerate(_periods(times, begin, every)):
         if number:
-            current = _learned(current, model, pairs, labels, past, found[-1][0])
-            past = np.concatenate([past, found[-1][0]])
+            last = found[-1][0]
+            past = np.concatenate([past, last])
+            if hasattr(current, "update"):
+                current = current.update(pairs[last], labels[last])
+            else:
+                current = clone(model).fit(pairs[past], labels[past])
         if callback is not None:
             callback(number, current)
-        found.append((rows, _asked(current, pairs[rows])))
+        averaged = hasattr(current, "predict_averaged_proba")
+        ask = current.predict_averaged_proba if averaged else current.predict_proba
+        found.append((rows, np.asarray(ask(pairs[rows]))))
     rows = np.concatenate([rows for rows, _ in found])
     periods = np.repeat(np.arange(len(found)), [len(rows) for rows, _ in found])
     table = np.concatenate([table for _, table in found])
@@ -104,25 +195,9 @@ def walk_forward(
     return WalkForward(*what, rows, current)
 
 
-def _periods(times: Vector, begin: float, every: float | None) -> Iterator[Places]:
+def _periods(times: Vector, begin: float, every: float | None) -> list[Places]:
     """Rows of each period, in the order of time."""
     later = np.flatnonzero(times >= begin)
     later = later[np.argsort(times[later], kind="stable")]
     places = times[later] if every is None else np.floor((times[later] - begin) / every)
-    cuts = np.flatnonzero(np.diff(places)) + 1
-    yield from np.split(later, cuts)
-
-
-def _learned(
-    current: Any, model: Any, pairs: Pairs, labels: NDArray[Any], past: Places, rows: Places
-) -> Any:
-    """The model after one more period."""
-    if hasattr(current, "update"):
-        return current.update(pairs[rows], labels[rows])
-    known = np.concatenate([past, rows])
-    return clone(model).fit(pairs[known], labels[known])
-
-
-def _asked(model: Any, pairs: Pairs) -> Vector:
-    name = "predict_averaged_proba" if hasattr(model, "predict_averaged_proba") else "predict_proba"
-    return np.asarray(getattr(model, name)(pairs))
+    return np.split(later, np.flatnonzero(np.diff(places)) + 1)

@@ -13,15 +13,14 @@ right together, about few pairs, seem to allow: so the sum is held more firmly t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
 from pairity.model_selection.curves import Sigmoid, fit_sigmoid, smoothed_targets
 from pairity.model_selection.folds import TrainingFolds, Vector
+from pairity.pairs.arrays import Mask
 from pairity.pairs.parity import Parity
 
 #: Strength of the pull to equal weights: of three members one alone costs as much as log-losses that
@@ -53,19 +52,11 @@ class HeldOut:
             classifies,
         )
 
-    def of_rows(self, rows: NDArray[Any]) -> HeldOut:
-        """Some of the rows."""
-        targets, weights, fold = self.targets[rows], self.weights[rows], self.fold[rows]
-        return replace(self, targets=targets, weights=weights, fold=fold)
-
-    def curve(self, decisions: Vector) -> Sigmoid:
-        """The sigmoid of greatest likelihood; values of a regressor stay as they are."""
+    def curve(self, decisions: Vector, rows: Mask | None = None) -> Sigmoid:
+        """The sigmoid of greatest likelihood for rows; values of a regressor stay as they are."""
         if not self.classifies:
             return Sigmoid(1.0)
-        known = np.isfinite(decisions)
-        return self._curve(decisions, known)
-
-    def _curve(self, decisions: Vector, rows: Vector) -> Sigmoid:
+        rows = np.isfinite(decisions) if rows is None else rows
         targets, weights = self.targets[rows], self.weights[rows]
         smoothed = smoothed_targets(targets, weights, self.parity)
         return fit_sigmoid(decisions[rows], smoothed, weights, self.parity)
@@ -80,10 +71,8 @@ class HeldOut:
         for number, given in zip(np.unique(self.fold), decisions, strict=True):
             known, mine = np.isfinite(given), self.fold == number
             inside, others = known & mine, known & ~mine
-            values[inside] = given[inside]
-            if self.classifies:
-                curve = self._curve(given, others if others.any() else inside)
-                values[inside] = curve.log_odds(given[inside])
+            curve = self.curve(given, others if others.any() else inside)
+            values[inside] = curve.log_odds(given[inside])
         return values
 
     def losses(self, values: Vector) -> Vector:
@@ -93,8 +82,9 @@ class HeldOut:
                 return np.logaddexp(0.0, -self.targets * values)
             return (self.targets - values) ** 2
 
-    def mean(self, losses: Vector) -> float:
-        """Mean over the rows that have one."""
+    def mean_loss(self, values: Vector) -> float:
+        """Mean over the rows that have a value."""
+        losses = self.losses(values)
         known = np.isfinite(losses)
         return float(np.average(losses[known], weights=self.weights[known]))
 
@@ -108,18 +98,16 @@ class HeldOut:
         with np.errstate(divide="ignore"):  # rows of one label alone
             return np.full(len(self.targets), np.log1p(middle) - np.log1p(-middle))
 
-    def gains(self, values: Vector) -> tuple[float, float]:
-        """By how much a loss is below that of a constant, on average, and its standard error."""
+    def gain(self, values: Vector) -> float:
+        """By how much the losses are below those of a constant, on average."""
         gain = self.losses(self.nothing()) - self.losses(values)
-        gain = gain[np.isfinite(gain)]
-        return float(gain.mean()), float(gain.std()) / float(np.sqrt(len(gain)))
+        return float(gain[np.isfinite(gain)].mean())
 
 
 def weights_by_name(held_out: HeldOut, values: dict[str, Vector]) -> dict[str, float]:
     """Weights of members; 0 of those that are no better about held-out pairs than a constant."""
-    useful = [name for name in values if held_out.gains(values[name])[0] > 0.0]
-    losses = {name: held_out.mean(held_out.losses(z)) for name, z in values.items()}
-    useful = useful or [min(losses, key=lambda name: losses[name])]
+    useful = [name for name in values if held_out.gain(values[name]) > 0.0]
+    useful = useful or [min(values, key=lambda name: held_out.mean_loss(values[name]))]
     found = member_weights(held_out, [values[name] for name in useful])
     return dict.fromkeys(values, 0.0) | dict(zip(useful, found.tolist(), strict=True))
 
@@ -136,7 +124,8 @@ def nested_sum(held_out: HeldOut, values: dict[str, Vector], honest: dict[str, V
         others = known & ~mine
         others = others if others.any() else known
         seen = {name: one[others] for name, one in values.items()}
-        weights = weights_by_name(held_out.of_rows(np.asarray(others)), seen)
+        parts = {part: getattr(held_out, part)[others] for part in ("targets", "weights", "fold")}
+        weights = weights_by_name(replace(held_out, **parts), seen)
         total[mine] = np.sum(
             [weights[name] * honest[name][mine] for name in values if weights[name]], axis=0
         )
@@ -167,5 +156,4 @@ def member_weights(held_out: HeldOut, values: list[Vector]) -> Vector:
         return float(weights @ loss) + pull, slopes
 
     bounds = [(0.0, None)] * count
-    found = minimize(objective, equal, jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.asarray(found.x)
+    return np.asarray(minimize(objective, equal, jac=True, method="L-BFGS-B", bounds=bounds).x)
