@@ -80,11 +80,11 @@ def split_kernel(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Spli
         by_time.setdefault(time, np.zeros((2, 2)))[place // 2, place % 2] += weight
     if len(identities) != 1 or not any(time is not None for time in by_time):
         return None
-    (pattern, _), *_ = scaled = [_scaled(matrix) for matrix in by_time.values()]
-    if any(np.abs(other - pattern).max() > _ROUNDING for other, _ in scaled):
+    sizes = [float(np.abs(matrix).max()) for matrix in by_time.values()]
+    patterns = [matrix / size for matrix, size in zip(by_time.values(), sizes, strict=True)]
+    if any(np.abs(other - patterns[0]).max() > _ROUNDING for other in patterns):
         return None
-    weights = (weight for _, weight in scaled)
-    form = ChainForm(identities.pop(), pattern, tuple(zip(by_time, weights, strict=True)))
+    form = ChainForm(identities.pop(), patterns[0], tuple(zip(by_time, sizes, strict=True)))
     return Split(form, PartOfKernel(tuple(rest)) if rest else None)
 
 
@@ -94,11 +94,6 @@ def _edge_of_identity(monomial: Monomial) -> int | None:
     if len(places) != 1 or len(monomial.edges[places[0]]) != 1:
         return None
     return places[0] if monomial.edges[places[0]][0].tells_apart else None
-
-
-def _scaled(matrix: Matrix) -> tuple[Matrix, float]:
-    size = float(np.abs(matrix).max())
-    return matrix / size, size
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,11 +24,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.extmath import randomized_svd
 
-from pairity.operators._operator_loops import fill_metric_modes, fill_tensor_modes
+from pairity.operators._operator_loops import fill_principal_features
 from pairity.operators.operator import KernelOperator
 from pairity.operators.pair_operator import PairOperator
+from pairity.operators.principal import leading_eigenvectors
 from pairity.operators.products import BilinearSum, PairSums, sample_pairs
 from pairity.pairs.arrays import Matrix, Places, Vector, sums_at
 from pairity.pairs.data import Pairs
@@ -123,16 +123,19 @@ class EigenModes:
 
     def table(self) -> NDArray[np.float32]:
         """The features themselves, shape (n, d), in single precision."""
-        vectors = self.vectors.astype(np.float32)
-        first, second = self.pairs.first, self.pairs.second
+        vectors, is_metric = self.vectors.T.astype(np.float32, order="C"), self.kind is _Kind.METRIC
         out = np.empty((len(self.pairs), self.n_modes), dtype=np.float32)
-        scale = (self.scale if self.kind is _Kind.METRIC else 0.5 * self.scale).astype(np.float32)
-        modes = self.first, self.second, scale, np.float32(self._sign)
+        scale = (self.scale if is_metric else 0.5 * self.scale).astype(np.float32)
+        sign = np.full_like(scale, 0.0 if is_metric else self._sign)
+        ones, feature = np.ones_like(out, shape=(1, len(out))), np.zeros(len(scale), dtype=np.int64)
 
         def fill(start: int, stop: int) -> None:
-            part = out[start:stop], vectors[first[start:stop]], vectors[second[start:stop]]
-            loop = fill_metric_modes if self.kind is _Kind.METRIC else fill_tensor_modes
-            loop(*part, *modes)
+            ends = [side[start:stop] for side in (self.pairs.first, self.pairs.second)]
+            tables = [vectors.take(end, axis=1) for end in ends]
+            if is_metric:
+                tables = 2 * [tables[0] - tables[1]]
+            modes = ones[:, start:stop], self.first, self.second, sign, feature, scale
+            fill_principal_features(out[start:stop], *tables, *modes)
 
         run_in_ranges(fill, len(out), _PAIRS_PER_RANGE)
         return out
@@ -257,7 +260,7 @@ def _eigen_modes(
 ) -> EigenModes:
     """Modes of the largest eigenvalues; ``weight`` is that of the sum over all (i, j)."""
     rank = min(_MOST_VECTORS, max(_LEAST_VECTORS, int(4.0 * n_modes**0.5)), len(gram))
-    vectors, values, _ = randomized_svd(gram, rank, n_oversamples=20, n_iter=6, random_state=0)
+    values, vectors = leading_eigenvectors(gram, rank)
     first, second = np.triu_indices(rank, 1 if kind is _Kind.ODD else 0)
     sizes = weight * values[first] * values[second] * np.where(first == second, 1.0, 2.0)
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_modes])
