@@ -195,15 +195,16 @@ def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatu
     diagonal = _diagonal(kernels, points)
     enough = _NEGLIGIBLE * float(diagonal.max(initial=0.0))
     sample = _first_sample(points)
-    pivots = _pivots(kernels, _take(points, sample), diagonal[sample], most, enough)
-    if pivots is None:
+    chosen = _pivots(kernels, _take(points, sample), diagonal[sample], most, enough)
+    if chosen is None:
         return None
+    pivots, n_rough = chosen
     try:
-        table = _features_of(kernels, _take(points, sample[pivots.points]), lists)
+        table = _features_of(kernels, _take(points, sample[pivots]), lists)
     except np.linalg.LinAlgError:  # not positive semi-definite
         return None
     whole = _completed(table, kernels, points, diagonal, most, 10.0 * enough)
-    return None if whole is None else FewFeatures(whole, pivots.n_rough)
+    return None if whole is None else FewFeatures(whole, n_rough)
 
 
 def _completed(
@@ -277,18 +278,13 @@ def _diagonal(kernels: Sequence[Kernel], points: Tables) -> Vector:
     return product
 
 
-@dataclass(frozen=True)
-class _Pivots:
-    """Points in the order in which they were chosen; how many are enough for single precision."""
-
-    points: list[int]
-    n_rough: int
-
-
 def _pivots(
     kernels: Sequence[Kernel], points: Tables, diagonal: Vector, most: int, enough: float
-) -> _Pivots | None:
-    """Points whose features leave at most ``enough`` of the diagonal; None where too many do."""
+) -> tuple[list[int], int] | None:
+    """Points whose features leave at most ``enough`` of the diagonal; None where too many do.
+
+    In the order in which they were chosen, and how many of them are enough for single precision.
+    """
     rest = diagonal.copy()
     rows = np.empty((min(most, len(rest)), len(rest)))
     pivots: list[int] = []
@@ -298,7 +294,7 @@ def _pivots(
         if rest[pivot] > enough * (_ROUGH / _NEGLIGIBLE):
             n_rough = len(pivots) + 1
         if rest[pivot] <= enough:
-            return _Pivots(pivots, n_rough)
+            return pivots, n_rough
         if len(pivots) == len(rows):
             return None
         known, row = rows[: len(pivots)], rows[len(pivots)]

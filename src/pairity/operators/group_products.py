@@ -39,10 +39,7 @@ def ends_of(group: TermGroup) -> Ends | None:
     table = group.table
     if group.left is None or len(table.grams) != 1:
         return None
-    terms = {
-        tuple(edges): float(w)
-        for edges, w in zip(table.edge_gram.tolist(), table.weights, strict=True)
-    }
+    terms = table.by_edges
     straight, crossed = terms.pop((0, -1, -1, 0), 0.0), terms.pop((-1, 0, 0, -1), 0.0)
     if terms or (group.crossed is not None and crossed):
         return None

@@ -155,11 +155,7 @@ class _Modes:
 
 def _parts(table: TermTable) -> list[_Part] | None:
     """Terms put together by their signs; None where they are not of the forms above."""
-    left = {
-        tuple(edges): float(weight)
-        for edges, weight in zip(table.edge_gram.tolist(), table.weights, strict=True)
-    }
-    parts = []
+    left, parts = table.by_edges, []
     while left:
         edges, weight = next(iter(left.items()))
         grams = {gram for gram in edges if gram >= 0}

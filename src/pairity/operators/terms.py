@@ -64,6 +64,11 @@ class TermTable:
     factors: tuple[tuple[Matrix, Matrix] | None, ...] = ()
     """``grams[g] = factors[g][0] @ factors[g][1].T`` where the rank is known to be low."""
 
+    @property
+    def by_edges(self) -> dict[tuple[int, ...], float]:
+        """Weights by rows of ``edge_gram``."""
+        return dict(zip(map(tuple, self.edge_gram.tolist()), self.weights.tolist(), strict=True))
+
     def narrowed(self) -> TermTable:
         """The same in single precision."""
         factors: Any = [
