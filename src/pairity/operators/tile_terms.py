@@ -3,7 +3,7 @@
     K = sum of terms,     a term in context being  exp(-|s_i - s_j|^2) (sum of terms),
 
 so that ``additive + additive in context`` takes one exponential more than ``additive``.  Which terms
-a kernel has is found in :mod:`pairity.operators.tile_parts`.
+a kernel has is found in :mod:`pairity.operators.tiles`.
 """
 
 from __future__ import annotations
