@@ -186,14 +186,15 @@ class LandmarkModes:
     @cached_property
     def features(self) -> Matrix:
         """The features themselves, shape (n, d)."""
-        return self._filled(np.empty((len(self.operator.left), self.n_modes)))
+        return self._filled(np.float64)
 
     def table(self) -> NDArray[np.float32]:
         """The same in single precision."""
-        return self._filled(np.empty((len(self.operator.left), self.n_modes), dtype=np.float32))
+        return self._filled(np.float32)
 
-    def _filled(self, out: NDArray[Any]) -> NDArray[Any]:
+    def _filled(self, dtype: type[np.floating]) -> NDArray[Any]:
         """The features, some rows at a time on each core."""
+        out = np.empty((len(self.operator.left), self.n_modes), dtype)
         corner = self.operator.block(self.landmarks, self.landmarks)
         corner = 0.5 * (corner + corner.T)
         jitter = _JITTER if out.dtype == np.float64 else _JITTER_SINGLE

@@ -162,9 +162,8 @@ class _Run:
                 if not self._tries_more():
                     return LOST
                 continue
-            if not self._round(
-                violation, merit, relative_gap
-            ):  # what violates is below the rounding of the bias
+            if not self._round(violation, merit, relative_gap):
+                # what violates is below the rounding of the bias
                 return REACHED if violation <= options.tol else LOST
 
     def _measure(self) -> tuple[float, Vector, float]:
