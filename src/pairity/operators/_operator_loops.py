@@ -3,8 +3,6 @@
 A monomial is ``weight * product of object Grams on the edges ac, ad, bc, bd``; for the row of
 the pair (a, b) its value at column j is a product of entries of the Gram rows a and b at the
 columns ``first[j]`` and ``second[j]``.
-
-Entrywise division in the eigenbasis of the grid.
 """
 
 from __future__ import annotations

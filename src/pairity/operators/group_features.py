@@ -194,7 +194,12 @@ def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatu
     most = min(_MOST_FEATURES, _MOST_ENTRIES // max(1, len(points[0])))
     diagonal = _diagonal(kernels, points)
     enough = _NEGLIGIBLE * float(diagonal.max(initial=0.0))
-    sample = _first_sample(points)
+    # some points at random, and the outermost of each column, which others tell least about
+    drawn = [np.random.default_rng(0).permutation(len(points[0]))[:_SAMPLE]]
+    for table in points:
+        if table.size:
+            drawn += [table.argmin(axis=0), table.argmax(axis=0)]
+    sample = np.unique(np.concatenate(drawn))
     chosen = _pivots(kernels, _take(points, sample), diagonal[sample], most, enough)
     if chosen is None:
         return None
@@ -228,15 +233,6 @@ def _completed(
         table = np.column_stack([table, column])
         rest -= column * column
         rest[pivot] = 0.0
-
-
-def _first_sample(points: Tables) -> Places:
-    """Some points at random, and the outermost of each column, which others tell least about."""
-    chosen = [np.random.default_rng(0).permutation(len(points[0]))[:_SAMPLE]]
-    for table in points:
-        if table.size:
-            chosen += [table.argmin(axis=0), table.argmax(axis=0)]
-    return np.unique(np.concatenate(chosen))
 
 
 def _features_of(kernels: Sequence[Kernel], pivots: Tables, lists: Sequence[Tables]) -> Matrix:
