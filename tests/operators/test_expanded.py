@@ -5,7 +5,7 @@ import pytest
 
 import cases
 from pairity.kernels import Gaussian, Tensor
-from pairity.operators.expanded import Expanded
+from pairity.operators.modes import Expanded
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.restricted import Restricted
 

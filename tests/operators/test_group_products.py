@@ -6,7 +6,7 @@ import pytest
 from pairity import Pairs
 from pairity.kernels import Gaussian
 from pairity.kernels.classes import project
-from pairity.operators import PairOperator, group_features, group_products, pair_operator
+from pairity.operators import PairOperator, group_features, pair_operator
 from pairity.operators.group_features import in_pairs
 from pairity.pairs.parity import Parity
 
@@ -35,9 +35,9 @@ KERNEL = Gaussian(1.3)
 @pytest.mark.parametrize("parity", [Parity.EVEN, Parity.ODD])
 @pytest.mark.parametrize("groups", ["even", "odd", "both"])
 def test_products_are_those_of_the_matrix(groups, parity, share, monkeypatch):
-    calls, plain = [], group_products.add_group_products
+    calls, plain = [], pair_operator.add_group_products
     monkeypatch.setattr(
-        group_products, "add_group_products", lambda *given: (calls.append(1), plain(*given))
+        pair_operator, "add_group_products", lambda *given: (calls.append(1), plain(*given))
     )
     pairs, generator = some_pairs(groups=groups), np.random.default_rng(0)
     operator = PairOperator(project(KERNEL, parity, pairs), pairs)

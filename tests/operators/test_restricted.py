@@ -15,8 +15,7 @@ from pairity.operators.restricted import (
     beside,
     held_for_products,
 )
-from pairity.operators.tile_parts import terms_of
-from pairity.operators.tiles import Tiles
+from pairity.operators.tiles import Tiles, terms_of
 from pairity.runtime.resources import Budget
 
 

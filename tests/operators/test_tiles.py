@@ -17,12 +17,11 @@ from pairity.kernels import (
 )
 from pairity.kernels.classes import project
 from pairity.model_selection.combination import equal_sums
-from pairity.operators import _tile_loops, group_features, tile_parts, tile_terms
+from pairity.operators import _tile_loops, group_features, tile_terms, tiles
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tile_parts import terms_of
 from pairity.operators.tile_terms import InContext, Twins
-from pairity.operators.tiles import Tiles
+from pairity.operators.tiles import Tiles, terms_of
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, set_thread_count
 from pairity.solvers.polish import times
@@ -231,7 +230,7 @@ def test_kernels_that_are_no_such_sums(monkeypatch):
     product, linear = Product(Gaussian(1.0)) * Linear(), Standardized(Linear()).fitted_to(pairs)
     for kernel in (Linear(), product, Gaussian(1.0) + product, linear):
         assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
-    monkeypatch.setattr(tile_parts, "MOST_FEATURES", 3)
+    monkeypatch.setattr(tiles, "MOST_FEATURES", 3)
     for kernel in (Gaussian(1.0) + Linear(), Additive(Identity())):
         assert terms_of(project(kernel, Parity.ODD, pairs), pairs, pairs) is None
 

@@ -8,8 +8,8 @@ from pairity.kernels import Gaussian
 from pairity.kernels.classes import project
 from pairity.operators.pair_operator import PairOperator
 from pairity.pairs.parity import Parity
-from pairity.solvers import gram_block
-from pairity.solvers.gram_block import GramBlock
+from pairity.solvers import chunking
+from pairity.solvers.chunking import GramBlock
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def sets(n, rng):
 
 @pytest.mark.parametrize(("small", "atol"), [(1000, 1e-15), (0, 1e-6), (45, 1e-6)])
 def test_blocks_are_those_of_each_set(monkeypatch, operator, small, atol):
-    monkeypatch.setattr(gram_block, "_SMALL_SET", small)
+    monkeypatch.setattr(chunking, "_SMALL_SET", small)
     block, rng = GramBlock(operator, 1e-3), np.random.default_rng(1)
     for wanted in sets(len(operator.left), rng):
         order, gram = block.of(wanted)

@@ -14,7 +14,7 @@ from pairity.runtime.resources import Budget
 from pairity.solvers import newton
 from pairity.solvers.certificate import certify
 from pairity.solvers.linear_system import DirectSystem
-from pairity.solvers.newton_step import NewtonSystem, direct_step, iterative_step
+from pairity.solvers.newton import NewtonSystem, direct_step, iterative_step
 from pairity.solvers.plan import shifted_systems
 from pairity.solvers.problem import AnyProblem, SolverOptions
 

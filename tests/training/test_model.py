@@ -5,7 +5,7 @@ import pytest
 
 from pairity import Pairs
 from pairity.kernels import Additive, Gaussian, Linear, MetricLearning, Polynomial, Tensor
-from pairity.operators import tile_parts
+from pairity.operators import tiles
 from pairity.operators.blockwise import products_between
 from pairity.pairs.parity import Parity
 from pairity.training.model import PairModel
@@ -60,8 +60,8 @@ def test_rare_objects_and_group_features_go_entry_by_entry(
     monkeypatch, kernel, n_objects, n_group, by_entries
 ):
     seen = []
-    tiles_of = tile_parts.tiles_of
-    monkeypatch.setattr(tile_parts, "tiles_of", lambda *given: seen.append(1) or tiles_of(*given))
+    tiles_of = tiles.tiles_of
+    monkeypatch.setattr(tiles, "tiles_of", lambda *given: seen.append(1) or tiles_of(*given))
     support, asked = made(110, n_objects, 0, n_group), made(130, n_objects, 1, n_group)
     products_between(kernel, asked, support, np.ones(len(support)), mirrored=True)
     assert len(seen) == (2 if by_entries else 0)

@@ -50,25 +50,10 @@ class Edges:
     def __init__(self, values: Callable[[int, int], Any]) -> None:
         self.on = values  # of an end of the left pair and one of the right pair
 
-    @cached_property
-    def ac(self) -> Any:
-        """Of the two first objects."""
-        return self.on(0, 0)
-
-    @cached_property
-    def ad(self) -> Any:
-        """Of the first object of the left pair and the second one of the right pair."""
-        return self.on(0, 1)
-
-    @cached_property
-    def bc(self) -> Any:
-        """Of the second object of the left pair and the first one of the right pair."""
-        return self.on(1, 0)
-
-    @cached_property
-    def bd(self) -> Any:
-        """Of the two second objects."""
-        return self.on(1, 1)
+    ac = cached_property(lambda self: self.on(0, 0))
+    ad = cached_property(lambda self: self.on(0, 1))
+    bc = cached_property(lambda self: self.on(1, 0))
+    bd = cached_property(lambda self: self.on(1, 1))
 
 
 @dataclass(frozen=True)

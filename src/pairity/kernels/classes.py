@@ -184,8 +184,8 @@ def projection_on(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Projec
     """The same, with what there is of it on these pairs."""
     kernel.check()
     some = _largest_among_some(pairs)
-    sizes = _Sizes.of(kernel, parity, some)
-    _refuse_large(kernel, sizes.whole, pairs)
+    largest, is_zero = _sizes(kernel, parity, some)
+    _refuse_large(kernel, largest, pairs)
     told = _told(kernel, parity, pairs.n_symmetric, pairs.n_antisymmetric)
     if not told.proven:
         _check_measured(kernel, parity, spread_sample(pairs, _SAMPLE))
@@ -196,10 +196,9 @@ def projection_on(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> Projec
             raise KernelError(_vanishing(kernel, parity))
         if not told.order_invariant:
             _check_opaque(kernel, parity, spread_sample(pairs, _SAMPLE))
-    is_zero = sizes.are_zero and (some is pairs or _Sizes.of(kernel, parity, pairs).are_zero)
-    if parity is None or told.parity is parity:
-        return Projection(kernel, is_zero)
-    return Projection(projected(kernel, parity), is_zero)
+    is_zero = is_zero and (some is pairs or _sizes(kernel, parity, pairs)[1])
+    part = kernel if parity is None or told.parity is parity else projected(kernel, parity)
+    return Projection(part, is_zero)
 
 
 def _largest_among_some(pairs: Pairs) -> Pairs:
@@ -221,30 +220,19 @@ def _row_sizes(table: Any) -> Matrix:
     return np.asarray(abs(table) @ np.ones(table.shape[1]))
 
 
-@dataclass(frozen=True)
-class _Sizes:
-    """Largest ``K(ab, ab)`` on some pairs, and of the part of a parity.
+def _sizes(kernel: Kernel, parity: Parity | None, pairs: Pairs) -> tuple[float, bool]:
+    """Largest ``K(ab, ab)`` on some pairs, and whether the part of a parity is 0, up to rounding.
 
     Values between two pairs are no larger, the kernel being positive semi-definite.
     """
-
-    whole: float
-    part: float
-
-    @classmethod
-    def of(cls, kernel: Kernel, parity: Parity | None, pairs: Pairs) -> _Sizes:
-        atoms = PairedAtoms(pairs, pairs)
-        with np.errstate(all="ignore"):
-            values = kernel.formula(atoms)
-            if parity is None:
-                return cls(_largest(values), _largest(values))
-            mirrored = kernel.formula(atoms.swap_left())
-            return cls(_largest(values), _largest(impose(parity, values, mirrored)))
-
-    @property
-    def are_zero(self) -> bool:
-        """Whether the part is, up to rounding."""
-        return self.part <= max(_SMALLEST_VALUE, _ROUNDING * self.whole)
+    atoms = PairedAtoms(pairs, pairs)
+    with np.errstate(all="ignore"):
+        values = kernel.formula(atoms)
+        part = values
+        if parity is not None:
+            part = impose(parity, values, kernel.formula(atoms.swap_left()))
+        largest = _largest(values)
+        return largest, _largest(part) <= max(_SMALLEST_VALUE, _ROUNDING * largest)
 
 
 def _largest(values: Any) -> float:

@@ -97,12 +97,6 @@ def _expanded_distances(left: Features, right: Features) -> Matrix:
     return distances
 
 
-def paired_squared_distances(left: Features, right: Features) -> Matrix:
-    """``|x_i - z_i|^2`` for all i."""
-    difference = left - right
-    return paired_inner_products(difference, difference)
-
-
 Value = TypeVar("Value")
 
 
@@ -305,7 +299,8 @@ class Gaussian(Kernel):
 
     def paired(self, left: Features, right: Features) -> Matrix:
         """Gaussian of ``x_i - z_i``."""
-        return self._profile(paired_squared_distances(left, right))
+        difference = left - right
+        return self._profile(paired_inner_products(difference, difference))
 
 
 class OnRescaled(Kernel):
@@ -337,9 +332,9 @@ class OnRescaled(Kernel):
         rows = self.rescale(left)
         return rows, rows if right is left else self.rescale(right)
 
-    def _named(self, *sides: NamedObjects) -> Iterator[NamedObjects]:
-        tables = self._both(*(side.features for side in sides))
-        return (NamedObjects(*new) for new in zip(tables, (s.codes for s in sides), strict=True))
+    def _named(self, left: NamedObjects, right: NamedObjects) -> Iterator[NamedObjects]:
+        tables = self._both(left.features, right.features)
+        return map(NamedObjects, tables, (left.codes, right.codes))
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """Values between rescaled rows."""

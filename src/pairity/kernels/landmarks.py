@@ -62,15 +62,6 @@ def chosen_landmarks(
     return rows[_drawn(_leverage(kernel, rows, n_components, rng), n_components, rng)]
 
 
-def whitened(kernel: Kernel, landmarks: Features) -> Matrix:
-    """``W`` with ``W W' = k(Z, Z)^+``: eigenvectors over the roots of their eigenvalues."""
-    if not landmarks.shape[0]:
-        return np.zeros((0, 0))
-    values, vectors = eigh(kernel.on_features(landmarks, landmarks))
-    kept = values > _NEGLIGIBLE * max(float(values[-1]), 0.0)
-    return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
-
-
 def _cluster_means(rows: Matrix, compared: Matrix, size: int, rng: np.random.Generator) -> Matrix:
     """Means of the clusters that Lloyd's rounds find in ``compared``, taken over ``rows``.
 
@@ -187,7 +178,13 @@ class LandmarkFeatures(_ObjectKernel):
     ) -> LandmarkFeatures:
         """Features of a kernel whose parameters are known, from the rows of a table."""
         landmarks = chosen_landmarks(kernel, table, n_components, way, seed)
-        return cls(kernel, landmarks, whitened(kernel, landmarks))
+        if not landmarks.shape[0]:
+            return cls(kernel, landmarks, np.zeros((0, 0)))
+        # eigenvectors over the roots of their eigenvalues
+        values, vectors = eigh(kernel.on_features(landmarks, landmarks))
+        kept = values > _NEGLIGIBLE * max(float(values[-1]), 0.0)
+        whitening = np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+        return cls(kernel, landmarks, whitening)
 
     def explicit(self, features: Features) -> Matrix:
         """``k(x, Z) W``, shape (rows, components), a block of rows at a time."""

@@ -39,7 +39,7 @@ from pairity.model_selection.landmark_ridge import (
     plan_landmarks,
 )
 from pairity.model_selection.splits import Rows, Split
-from pairity.operators.tile_parts import MOST_FEATURES
+from pairity.operators.tiles import MOST_FEATURES
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import UNLIMITED, Budget, give_back

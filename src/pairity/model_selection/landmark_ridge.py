@@ -28,7 +28,7 @@ from pairity.model_selection.curves import Criterion
 from pairity.model_selection.folds import Vector, shared_weights
 from pairity.model_selection.splits import Rows, Split
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.tile_parts import tiles_of
+from pairity.operators.tiles import tiles_of
 from pairity.pairs.arrays import Mask, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, get_thread_count, megabytes_of, run_together

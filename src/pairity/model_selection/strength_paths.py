@@ -15,7 +15,7 @@ from pairity.losses.loss import Logistic
 from pairity.model_selection.folds import Vector
 from pairity.model_selection.splits import Rows, Split
 from pairity.operators.blockwise import operator_within
-from pairity.operators.expanded import Expanded
+from pairity.operators.modes import Expanded
 from pairity.operators.operator import KernelOperator
 from pairity.operators.restricted import Copied, Resident, Restricted, beside, in_memory
 from pairity.runtime.progress import Steps

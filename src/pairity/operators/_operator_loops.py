@@ -3,8 +3,6 @@
 A monomial is ``weight * product of object Grams on the edges ac, ad, bc, bd``; for the row of
 the pair (a, b) its value at column j is a product of entries of the Gram rows a and b at the
 columns ``first[j]`` and ``second[j]``.
-
-Entrywise division in the eigenbasis of the grid.
 """
 
 from __future__ import annotations
@@ -158,10 +156,10 @@ def gather_metric_rows(out, left_first, left_second, first, second, gram):  # ty
 
 @njit(cache=True, nogil=True)
 def gather_products(  # type: ignore[no-untyped-def]
-    out, row, left_first, left_second, first, second, grams, weights, edge_gram, vector
+    out, left_first, left_second, first, second, grams, weights, edge_gram, vector
 ):
     """``out[i] = sum_j K(i, j) vector[j]``, row by row."""
-    lone = np.empty((2, grams.shape[2]))
+    row, lone = np.empty(len(first)), np.empty((2, grams.shape[2]))
     for i in range(len(left_first)):
         a, b = left_first[i], left_second[i]
         _fill_row(row, a, b, first, second, grams, weights, edge_gram, lone)
@@ -252,25 +250,6 @@ def divide_with_constraint(inside, eigenvalues, ones, weight, rho):  # type: ign
 
 
 # Features of pairs of eigenvectors ---------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def fill_tensor_modes(out, at_first, at_second, one, two, scale, sign):  # type: ignore[no-untyped-def]
-    """``out[n, t] = scale_t (U_ai U_bj + sign U_aj U_bi)`` with i, j the vectors of mode t."""
-    for n in range(out.shape[0]):
-        a, b = at_first[n], at_second[n]
-        for t in range(out.shape[1]):
-            i, j = one[t], two[t]
-            out[n, t] = scale[t] * (a[i] * b[j] + sign * (a[j] * b[i]))
-
-
-@njit(cache=True, nogil=True)
-def fill_metric_modes(out, at_first, at_second, one, two, scale, sign):  # type: ignore[no-untyped-def]
-    """``out[n, t] = scale_t (U_ai - U_bi) (U_aj - U_bj)``; ``sign`` is for those of tensors."""
-    for n in range(out.shape[0]):
-        difference = at_first[n] - at_second[n]
-        for t in range(out.shape[1]):
-            out[n, t] = scale[t] * difference[one[t]] * difference[two[t]]
 
 
 #: Pairs whose features are made at a time: each of them one line of the innermost cache.

@@ -82,7 +82,7 @@ def operator_within(
     needed = operator.object_megabytes
     fits = needed <= budget.share(_GRAMS_SHARE).megabytes
     if not (fits and _goes_through_objects(operator, left, right)):
-        from pairity.operators.tile_parts import tiles_of
+        from pairity.operators.tiles import tiles_of
 
         tiles = tiles_of(kernel, left, right)
         if tiles is not None:
@@ -108,7 +108,7 @@ def products_between(
     """``K vector``, and with ``mirrored`` the same for the swapped left pairs: by what is cheaper."""
     operator = operator_of(kernel, left, right)
     if isinstance(operator, PairOperator) and _entries_are_fewer(operator):
-        from pairity.operators.tile_parts import tiles_of
+        from pairity.operators.tiles import tiles_of
 
         sides = (left, left.swap()) if mirrored else (left,)
         tiles = [tiles_of(kernel, side, right) for side in sides]

@@ -52,7 +52,10 @@ class ChainOperator(KernelOperator):
         if self.rest is not None:
             totals = self.rest.products(vector, mirrored=mirrored)
         for left, right in self._channels:
-            amounts = self._at_moments(right, vector)
+            amounts = np.zeros(len(self.chains))
+            for end in (0, 1):
+                if right[end]:
+                    amounts += sums_at(self.chains.right[end], right[end] * vector, len(amounts))
             values = self.chains.product(amounts)
             for side, total in enumerate(totals):
                 for end in (0, 1):
@@ -67,14 +70,6 @@ class ChainOperator(KernelOperator):
             signs = np.array([1.0, self.form.sign])
             return [(signs, signs)]
         return [(self.form.pattern[:, c], np.eye(2)[c]) for c in (0, 1)]
-
-    def _at_moments(self, signs: Vector, vector: Vector) -> Vector:
-        ends, size = self.chains.right, len(self.chains)
-        used = [end for end in (0, 1) if signs[end]]
-        total = np.zeros(size)
-        for end in used:
-            total += sums_at(ends[end], signs[end] * vector, size)
-        return total
 
     def diagonal(self) -> Vector:
         """``K(left_i, left_i)``, of a matrix between the same pairs."""

@@ -9,15 +9,15 @@ product then takes O(n) for n pairs, however many objects there are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import add, mul
 from typing import Any
 
 import numpy as np
 
 from pairity.kernels.algebra import Kernel, NamedObjects
-from pairity.kernels.atoms import Monomial, expand
+from pairity.kernels.atoms import Atoms, Factor, Monomial, expand
 from pairity.kernels.drift import States
-from pairity.kernels.partial import PartOfKernel
 from pairity.operators._chain_loops import (
     chain_products,
     factor_chains,
@@ -64,6 +64,38 @@ class Split:
     rest: Kernel | None
 
 
+@dataclass(eq=False, repr=False)
+class PartOfKernel(Kernel):
+    """A weighted sum of monomials: what is left of a kernel when some of it goes another way."""
+
+    terms: tuple[tuple[Monomial, float], ...]
+
+    def formula(self, atoms: Atoms) -> Any:
+        """The monomials, written with atoms again."""
+        return reduce(add, (_value(atoms, monomial) * weight for monomial, weight in self.terms))
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        return f"PartOfKernel({len(self.terms)} monomials)"
+
+
+def _value(atoms: Atoms, monomial: Monomial) -> Any:
+    on_edges = [
+        atoms.objects(kernel).on(edge // 2, edge % 2)
+        for edge, kernels in enumerate(monomial.edges)
+        for kernel in kernels
+    ]
+    return reduce(mul, [*on_edges, *(_factor(atoms, factor) for factor in monomial.factors)])
+
+
+def _factor(atoms: Any, factor: Factor) -> Any:
+    if factor.left_swapped:
+        atoms = atoms.swap_left()
+    if factor.right_swapped:
+        atoms = atoms.swap_right()
+    more = (factor.parts, factor.scaling) if factor.role == "derived" else ()
+    return getattr(atoms, factor.role)(factor.kernel, *more)
+
+
 @lru_cache(maxsize=64)
 def split_kernel(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Split | None:
     """The chains in a kernel; None where there are none, or of objects that do not have one pattern."""
@@ -80,11 +112,11 @@ def split_kernel(kernel: Kernel, n_symmetric: int, n_antisymmetric: int) -> Spli
         by_time.setdefault(time, np.zeros((2, 2)))[place // 2, place % 2] += weight
     if len(identities) != 1 or not any(time is not None for time in by_time):
         return None
-    (pattern, _), *_ = scaled = [_scaled(matrix) for matrix in by_time.values()]
-    if any(np.abs(other - pattern).max() > _ROUNDING for other, _ in scaled):
+    sizes = [float(np.abs(matrix).max()) for matrix in by_time.values()]
+    patterns = [matrix / size for matrix, size in zip(by_time.values(), sizes, strict=True)]
+    if any(np.abs(other - patterns[0]).max() > _ROUNDING for other in patterns):
         return None
-    weights = (weight for _, weight in scaled)
-    form = ChainForm(identities.pop(), pattern, tuple(zip(by_time, weights, strict=True)))
+    form = ChainForm(identities.pop(), patterns[0], tuple(zip(by_time, sizes, strict=True)))
     return Split(form, PartOfKernel(tuple(rest)) if rest else None)
 
 
@@ -94,11 +126,6 @@ def _edge_of_identity(monomial: Monomial) -> int | None:
     if len(places) != 1 or len(monomial.edges[places[0]]) != 1:
         return None
     return places[0] if monomial.edges[places[0]][0].tells_apart else None
-
-
-def _scaled(matrix: Matrix) -> tuple[Matrix, float]:
-    size = float(np.abs(matrix).max())
-    return matrix / size, size
 
 
 @dataclass(frozen=True, eq=False)

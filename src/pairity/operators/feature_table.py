@@ -50,17 +50,9 @@ class FeatureTable:
         diagonal: Vector | None = None,
     ) -> FeatureTable:
         """At most so many features of an operator's kernel, whose diagonal may be known already."""
-        known = operator.known_features
-        if known is None:
-            return cls._made(operator, n_features, budget, diagonal)
-        if n_features not in known:
-            known[n_features] = cls._made(operator, n_features, budget, diagonal)
-        return known[n_features]
-
-    @classmethod
-    def _made(
-        cls, operator: KernelOperator, n_features: int, budget: Budget, diagonal: Vector | None
-    ) -> FeatureTable:
+        known = {} if operator.known_features is None else operator.known_features
+        if n_features in known:
+            return known[n_features]
         table = operator.principal_features(n_features)
         if table is None:
             from pairity.operators.modes import leading_modes  # few kernels need them
@@ -68,7 +60,7 @@ class FeatureTable:
             table = leading_modes(operator, n_features, budget).table()
         carried = np.einsum("np,np->n", table, table)
         diagonal = operator.diagonal() if diagonal is None else diagonal
-        return cls(table, np.maximum(diagonal - carried, 0.0))
+        return known.setdefault(n_features, cls(table, np.maximum(diagonal - carried, 0.0)))
 
     @property
     def n_modes(self) -> int:

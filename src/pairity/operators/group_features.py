@@ -194,16 +194,22 @@ def few_features(kernels: Sequence[Kernel], lists: Sequence[Tables]) -> FewFeatu
     most = min(_MOST_FEATURES, _MOST_ENTRIES // max(1, len(points[0])))
     diagonal = _diagonal(kernels, points)
     enough = _NEGLIGIBLE * float(diagonal.max(initial=0.0))
-    sample = _first_sample(points)
-    pivots = _pivots(kernels, _take(points, sample), diagonal[sample], most, enough)
-    if pivots is None:
+    # some points at random, and the outermost of each column, which others tell least about
+    drawn = [np.random.default_rng(0).permutation(len(points[0]))[:_SAMPLE]]
+    for table in points:
+        if table.size:
+            drawn += [table.argmin(axis=0), table.argmax(axis=0)]
+    sample = np.unique(np.concatenate(drawn))
+    chosen = _pivots(kernels, _take(points, sample), diagonal[sample], most, enough)
+    if chosen is None:
         return None
+    pivots, n_rough = chosen
     try:
-        table = _features_of(kernels, _take(points, sample[pivots.points]), lists)
+        table = _features_of(kernels, _take(points, sample[pivots]), lists)
     except np.linalg.LinAlgError:  # not positive semi-definite
         return None
     whole = _completed(table, kernels, points, diagonal, most, 10.0 * enough)
-    return None if whole is None else FewFeatures(whole, pivots.n_rough)
+    return None if whole is None else FewFeatures(whole, n_rough)
 
 
 def _completed(
@@ -227,15 +233,6 @@ def _completed(
         table = np.column_stack([table, column])
         rest -= column * column
         rest[pivot] = 0.0
-
-
-def _first_sample(points: Tables) -> Places:
-    """Some points at random, and the outermost of each column, which others tell least about."""
-    chosen = [np.random.default_rng(0).permutation(len(points[0]))[:_SAMPLE]]
-    for table in points:
-        if table.size:
-            chosen += [table.argmin(axis=0), table.argmax(axis=0)]
-    return np.unique(np.concatenate(chosen))
 
 
 def _features_of(kernels: Sequence[Kernel], pivots: Tables, lists: Sequence[Tables]) -> Matrix:
@@ -277,18 +274,13 @@ def _diagonal(kernels: Sequence[Kernel], points: Tables) -> Vector:
     return product
 
 
-@dataclass(frozen=True)
-class _Pivots:
-    """Points in the order in which they were chosen; how many are enough for single precision."""
-
-    points: list[int]
-    n_rough: int
-
-
 def _pivots(
     kernels: Sequence[Kernel], points: Tables, diagonal: Vector, most: int, enough: float
-) -> _Pivots | None:
-    """Points whose features leave at most ``enough`` of the diagonal; None where too many do."""
+) -> tuple[list[int], int] | None:
+    """Points whose features leave at most ``enough`` of the diagonal; None where too many do.
+
+    In the order in which they were chosen, and how many of them are enough for single precision.
+    """
     rest = diagonal.copy()
     rows = np.empty((min(most, len(rest)), len(rest)))
     pivots: list[int] = []
@@ -298,7 +290,7 @@ def _pivots(
         if rest[pivot] > enough * (_ROUGH / _NEGLIGIBLE):
             n_rough = len(pivots) + 1
         if rest[pivot] <= enough:
-            return _Pivots(pivots, n_rough)
+            return pivots, n_rough
         if len(pivots) == len(rows):
             return None
         known, row = rows[: len(pivots)], rows[len(pivots)]

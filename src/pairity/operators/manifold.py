@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from pairity.operators.operator import KernelOperator, Rows, make_symmetric, whole_matrix
-from pairity.pairs.arrays import Matrix, Places, Vector, as_dense, distinct_rows
+from pairity.pairs.arrays import Matrix, Places, Vector, as_dense, distinct_rows, places_of
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 
@@ -131,8 +131,8 @@ def _through_objects(pairs: Pairs, n_neighbors: int) -> sp.csr_array:
     for place, factor in ((cells // m, m), (cells % m, 1)):
         edges = objects[place].tocoo()
         wanted = cells[edges.row] + (edges.col - place[edges.row]) * factor
-        found = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
-        there = cells[found] == wanted
+        found = places_of(wanted, cells)
+        there = found >= 0
         entries = (edges.data[there], (edges.row[there], found[there]))
         total = total + sp.csr_array(entries, shape=total.shape)
     return _spread(total, node)

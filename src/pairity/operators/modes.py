@@ -10,13 +10,15 @@ sums over pairs of eigenvectors,
 
 Keeping the modes with the largest weights leaves d features whose products with vectors go
 through the m x r matrix of eigenvectors.  For any other kernel the features come from landmark
-pairs (Nystroem).
+pairs L (Nystroem), in whose span the kernel is ``K(., L) K(L, L)^+ K(L, .)``.
+
+Validation of many pairs is rough, and products with a matrix of all of them take most of its time:
+with as many features as landmarks every solver works on parameters (:mod:`pairity.solvers.primal`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -24,16 +26,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.extmath import randomized_svd
 
-from pairity.operators._operator_loops import fill_metric_modes, fill_tensor_modes
-from pairity.operators.operator import KernelOperator
+from pairity.operators._operator_loops import fill_principal_features
+from pairity.operators.explicit_rows import ExplicitFeatures
+from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.pair_operator import PairOperator
+from pairity.operators.principal import leading_eigenvectors
 from pairity.operators.products import BilinearSum, PairSums, sample_pairs
 from pairity.pairs.arrays import Matrix, Places, Vector, sums_at
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Parity
-from pairity.runtime.resources import Budget, run_in_ranges
+from pairity.runtime.resources import Budget, megabytes_of, run_in_ranges
 
 #: Eigenvectors of the object Gram matrix that are looked at, at most and at least.
 _MOST_VECTORS, _LEAST_VECTORS = 320, 64
@@ -49,18 +51,13 @@ _JITTER, _JITTER_SINGLE = 1e-10, 1e-8
 _FEATURE_TABLES = 3.0
 
 
-class _Kind(Enum):
-    EVEN = "even tensor"
-    ODD = "odd tensor"
-    METRIC = "metric"
-
-
 @dataclass(frozen=True)
 class EigenModes:
     """Features ``scale_t p_ij(ab)`` of chosen pairs i <= j of object eigenvectors, in order of i."""
 
     pairs: Pairs
-    kind: _Kind
+    sign: float  # of what a swap of i and j adds
+    is_metric: bool
     vectors: Matrix  # (m, r)
     first: Places  # (d,) i of each mode
     second: Places
@@ -70,10 +67,6 @@ class EigenModes:
     def n_modes(self) -> int:
         """How many features."""
         return len(self.scale)
-
-    @property
-    def _sign(self) -> float:
-        return -1.0 if self.kind is _Kind.ODD else 1.0
 
     def _coefficients(self, vector: Vector) -> Any:
         """V with ``V[a, b] = v_ab``, full or sparse, whichever multiplies faster."""
@@ -86,10 +79,10 @@ class EigenModes:
     def reduce(self, vector: Vector) -> Vector:
         """``U' V U`` at the chosen places; the graph Laplacian of V for the metric."""
         core = self.vectors.T @ (self._coefficients(vector) @ self.vectors)
-        if self.kind is _Kind.METRIC:
+        if self.is_metric:
             core = (self.vectors.T * self._degrees(vector)) @ self.vectors - core - core.T
             return self.scale * core[self.first, self.second]
-        both = core[self.first, self.second] + self._sign * core[self.second, self.first]
+        both = core[self.first, self.second] + self.sign * core[self.second, self.first]
         return 0.5 * self.scale * both
 
     def _degrees(self, vector: Vector) -> Vector:
@@ -101,11 +94,11 @@ class EigenModes:
         size = self.vectors.shape[1]
         core = np.zeros((size, size))
         core[self.first, self.second] = self.scale * weights
-        left = self.vectors @ (0.5 * (core + self._sign * core.T))
+        left = self.vectors @ (0.5 * (core + self.sign * core.T))
         diagonal, table = np.zeros(self.pairs.n_objects), left
-        if self.kind is _Kind.METRIC:
+        if self.is_metric:
             diagonal, table = np.einsum("ai,ai->a", left, self.vectors), -2.0 * left
-        bilinear = [BilinearSum(table, self.vectors, self._sign)]
+        bilinear = [BilinearSum(table, self.vectors, self.sign)]
         return sample_pairs(PairSums(0.0, diagonal, diagonal, bilinear), [self.pairs])[0]
 
     def gram(self, weights: Vector) -> Matrix:
@@ -117,22 +110,25 @@ class EigenModes:
         """
         plain = self._coefficients(weights)
         total = self._products_of_ends(plain + plain.T)
-        if self.kind is _Kind.METRIC:
+        if self.is_metric:
             total += self._products_of_one_end(plain + plain.T, self._degrees(weights))
         return self.scale[:, np.newaxis] * total * self.scale
 
     def table(self) -> NDArray[np.float32]:
         """The features themselves, shape (n, d), in single precision."""
-        vectors = self.vectors.astype(np.float32)
-        first, second = self.pairs.first, self.pairs.second
+        vectors, is_metric = self.vectors.T.astype(np.float32, order="C"), self.is_metric
         out = np.empty((len(self.pairs), self.n_modes), dtype=np.float32)
-        scale = (self.scale if self.kind is _Kind.METRIC else 0.5 * self.scale).astype(np.float32)
-        modes = self.first, self.second, scale, np.float32(self._sign)
+        scale = (self.scale if is_metric else 0.5 * self.scale).astype(np.float32)
+        sign = np.full_like(scale, 0.0 if is_metric else self.sign)
+        ones, feature = np.ones_like(out, shape=(1, len(out))), np.zeros(len(scale), dtype=np.int64)
 
         def fill(start: int, stop: int) -> None:
-            part = out[start:stop], vectors[first[start:stop]], vectors[second[start:stop]]
-            loop = fill_metric_modes if self.kind is _Kind.METRIC else fill_tensor_modes
-            loop(*part, *modes)
+            ends = [side[start:stop] for side in (self.pairs.first, self.pairs.second)]
+            tables = [vectors.take(end, axis=1) for end in ends]
+            if is_metric:
+                tables = 2 * [tables[0] - tables[1]]
+            modes = ones[:, start:stop], self.first, self.second, sign, feature, scale
+            fill_principal_features(out[start:stop], *tables, *modes)
 
         run_in_ranges(fill, len(out), _PAIRS_PER_RANGE)
         return out
@@ -158,12 +154,12 @@ class EigenModes:
             for k, columns, others in later:
                 right = U[:, others]
                 block = (left.T * spread[:, k]) @ right  # i, k at one end
-                block += self._sign * ((left.T * U[:, k]) @ spread[:, others])  # i, l at one end
-                if self.kind is _Kind.METRIC:
+                block += self.sign * ((left.T * U[:, k]) @ spread[:, others])  # i, l at one end
+                if self.is_metric:
                     block += spread[:, j].T @ (right * U[:, [k]])  # i, j at one end
                 total[rows, columns] = block
                 total[columns, rows] = block.T
-        return total if self.kind is _Kind.METRIC else 0.25 * total
+        return total if self.is_metric else 0.25 * total
 
     def _products_of_one_end(self, weights: Any, degrees: Vector) -> Matrix:
         """Sums with four, or three, of the eigenvectors at the same end, for the metric."""
@@ -190,14 +186,15 @@ class LandmarkModes:
     @cached_property
     def features(self) -> Matrix:
         """The features themselves, shape (n, d)."""
-        return self._filled(np.empty((len(self.operator.left), self.n_modes)))
+        return self._filled(np.float64)
 
     def table(self) -> NDArray[np.float32]:
         """The same in single precision."""
-        return self._filled(np.empty((len(self.operator.left), self.n_modes), dtype=np.float32))
+        return self._filled(np.float32)
 
-    def _filled(self, out: NDArray[Any]) -> NDArray[Any]:
+    def _filled(self, dtype: type[np.floating]) -> NDArray[Any]:
         """The features, some rows at a time on each core."""
+        out = np.empty((len(self.operator.left), self.n_modes), dtype)
         corner = self.operator.block(self.landmarks, self.landmarks)
         corner = 0.5 * (corner + corner.T)
         jitter = _JITTER if out.dtype == np.float64 else _JITTER_SINGLE
@@ -238,14 +235,14 @@ def leading_modes(operator: KernelOperator, n_modes: int, budget: Budget) -> Mod
     fitting = min(half.side(copies=3.0), half.columns(operator.left.n_objects, copies=6.0))
     few = int(min(n_modes, fitting))
     if structure is not None:
-        kind = _Kind.EVEN if structure.parity is Parity.EVEN else _Kind.ODD
-        return _eigen_modes(operator.left, kind, structure.gram, structure.weight, few)
+        sign, weight = structure.parity.sign, structure.weight
+        return _eigen_modes(operator.left, sign, structure.gram, weight, few)
     k1 = operator.kernel.metric_of
     if k1 is not None and isinstance(operator, PairOperator):
         gram = operator.grams[k1]
         # differences of objects do not see the mean
         gram = gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean()
-        return _eigen_modes(operator.left, _Kind.METRIC, gram, 0.25, few)
+        return _eigen_modes(operator.left, 1.0, gram, 0.25, few, is_metric=True)
     n_pairs = len(operator.left)
     few = int(min(n_modes, budget.columns(n_pairs, copies=_FEATURE_TABLES)))
     chosen = np.random.default_rng(0).permutation(n_pairs)[: max(1, few)]
@@ -253,16 +250,69 @@ def leading_modes(operator: KernelOperator, n_modes: int, budget: Budget) -> Mod
 
 
 def _eigen_modes(
-    pairs: Pairs, kind: _Kind, gram: Matrix, weight: float, n_modes: int
+    pairs: Pairs, sign: float, gram: Matrix, weight: float, n_modes: int, *, is_metric: bool = False
 ) -> EigenModes:
     """Modes of the largest eigenvalues; ``weight`` is that of the sum over all (i, j)."""
     rank = min(_MOST_VECTORS, max(_LEAST_VECTORS, int(4.0 * n_modes**0.5)), len(gram))
-    vectors, values, _ = randomized_svd(gram, rank, n_oversamples=20, n_iter=6, random_state=0)
-    first, second = np.triu_indices(rank, 1 if kind is _Kind.ODD else 0)
+    values, vectors = leading_eigenvectors(gram, rank)
+    first, second = np.triu_indices(rank, 1 if sign < 0.0 else 0)
     sizes = weight * values[first] * values[second] * np.where(first == second, 1.0, 2.0)
     kept = np.sort(np.argsort(-sizes, kind="stable")[:n_modes])
     least = _NEGLIGIBLE * max(float(sizes.max(initial=0.0)), 1e-300)
     if rank < len(gram):  # half as large as what is left out anyway
         least = max(least, weight * float(values[0] * values[-1]))
     kept = kept[sizes[kept] > least]
-    return EigenModes(pairs, kind, vectors, first[kept], second[kept], np.sqrt(sizes[kept]))
+    modes = vectors, first[kept], second[kept], np.sqrt(sizes[kept])
+    return EigenModes(pairs, sign, is_metric, *modes)
+
+
+# Solvers on parameters ---------------------------------------------------------------------------
+
+
+class LandmarkRows(ExplicitFeatures):
+    """The features of landmarks, as rows Z with ``Z Z'`` in the place of the kernel matrix."""
+
+    def __init__(self, operator: KernelOperator, landmarks: Places) -> None:
+        self._modes = LandmarkModes(operator, landmarks)
+        self.n_rows, self.n_columns = len(operator.left), len(landmarks)
+        self.is_sparse, self.n_entries = False, float(len(landmarks))
+
+    @cached_property
+    def rows(self) -> Matrix:
+        """Z, shape (n, landmarks)."""
+        return self._modes.features
+
+
+class Expanded(KernelOperator):
+    """An operator in the span of landmarks among its pairs."""
+
+    is_costly = False
+
+    def __init__(self, operator: KernelOperator, landmarks: Places) -> None:
+        super().__init__(operator.kernel, operator.left)
+        self._rows = LandmarkRows(operator, landmarks)
+
+    @property
+    def features(self) -> LandmarkRows:
+        """As many as there are landmarks."""
+        return self._rows
+
+    @property
+    def object_megabytes(self) -> float:
+        """What the features take; the operator is not asked again."""
+        return megabytes_of(self._rows.n_rows, self._rows.n_columns)
+
+    def block(self, rows: Rows, columns: Rows, out: Matrix | None = None) -> Matrix:
+        """Inner products of features."""
+        table = self._rows.rows
+        return np.matmul(table[rows], table[columns].T, out=out)
+
+    def product(self, vector: Vector) -> Vector:
+        """``Z Z' vector``."""
+        table = self._rows.rows
+        return np.asarray(table @ (table.T @ vector))
+
+    def diagonal(self) -> Vector:
+        """Squares of the rows."""
+        table = self._rows.rows
+        return np.asarray(np.einsum("ij,ij->i", table, table))

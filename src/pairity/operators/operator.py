@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Places | slice
 
+#: Rows of a triangle that are evaluated at a time, at least and at most, and entries of these rows.
+_LEAST_ROWS, _MOST_ROWS, _ENTRIES_AT_A_TIME = 32, 256, 500_000
+#: Kernel values in extended precision held at a time.
+_BLOCK_ENTRIES = 200_000
+
 
 class KernelOperator:
     """A kernel matrix over pairs, symmetric and positive semidefinite where both sides are the same.
@@ -99,7 +104,8 @@ class KernelOperator:
             corner = out[start:stop, start:stop]
             corner[...] = (corner + corner.T) * out.dtype.type(0.5)
 
-        run_in_ranges(fill, len(index), _rows_of_a_square(len(index)))
+        fitting = _ENTRIES_AT_A_TIME // max(1, len(index))
+        run_in_ranges(fill, len(index), int(np.clip(fitting, _LEAST_ROWS, _MOST_ROWS)))
 
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector, shape (n_left,)."""
@@ -118,14 +124,6 @@ class KernelOperator:
         return np.asarray(self.kernel.formula(PairedAtoms(self.left, self.right)))
 
 
-#: Rows of a triangle that are evaluated at a time, at least and at most, and entries of these rows.
-_LEAST_ROWS, _MOST_ROWS, _ENTRIES_AT_A_TIME = 32, 256, 500_000
-
-
-def _rows_of_a_square(side: int) -> int:
-    return int(np.clip(_ENTRIES_AT_A_TIME // max(1, side), _LEAST_ROWS, _MOST_ROWS))
-
-
 def whole_matrix(operator: KernelOperator, dtype: type[np.floating] = np.float64) -> NDArray[Any]:
     """All entries in memory of their own, the same on both sides of the diagonal."""
     matrix = np.empty(operator.shape, dtype)
@@ -139,10 +137,6 @@ def make_symmetric(matrix: NDArray[Any], step: int = 1024) -> None:
         upper, lower = matrix[rows, columns], matrix[columns, rows]
         middle = (upper + lower.T) * matrix.dtype.type(0.5)
         upper[...], lower[...] = middle, middle.T
-
-
-#: Kernel values in extended precision held at a time.
-_BLOCK_ENTRIES = 200_000
 
 
 def precise_product(

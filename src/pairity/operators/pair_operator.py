@@ -20,11 +20,13 @@ from pairity.operators.group_features import are_powers
 from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.products import (
     CoefficientMatrix,
+    Reduction,
+    add_group_products,
     product_cost,
     products_are_cheaper,
     sample_pairs,
-    sum_over_pairs,
     supports_products,
+    takes_all_columns,
 )
 from pairity.operators.spectral import SpectralGrid, TensorStructure, tensor_structure
 from pairity.operators.terms import (
@@ -262,12 +264,9 @@ class PairOperator(KernelOperator):
             for left, total in zip(lefts, totals, strict=True):
                 add_opaque_product(group, left, right, weights, total)
             return
-        if group.left is not None:
-            from pairity.operators.group_products import add_group_products, is_suitable
-
-            if is_suitable(group, len(used)):
-                add_group_products(group, used, right, weights, lefts, totals)
-                return
+        if group.left is not None and takes_all_columns(group, len(used)):
+            add_group_products(group, used, right, weights, lefts, totals)
+            return
         if group.crossed is not None:
             right = right.with_mirrored()
         through_objects = products_are_cheaper(group.table, len(right), sum(map(len, lefts)))
@@ -278,7 +277,7 @@ class PairOperator(KernelOperator):
                 return [gathered_product(group.table, left, right, values) for left in lefts]
             dtype = group.table.grams.dtype
             coefficients = CoefficientMatrix(right, values, right.n_objects, dtype)
-            return sample_pairs(sum_over_pairs(group.table, coefficients), lefts)
+            return sample_pairs(Reduction(group.table, coefficients).sums, lefts)
 
         features = group.features_of(len(lefts))
         if features is None:

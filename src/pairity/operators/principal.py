@@ -84,7 +84,10 @@ class _Modes:
             for part in parts
             if part.gram >= 0
         }
-        places = {gram: self._keep_vectors(vectors) for gram, (_, vectors) in known.items()}
+        places = {}
+        for gram, (_, vectors) in known.items():
+            places[gram] = sum(table.shape[1] for table in self._vectors)
+            self._vectors.append(vectors)
         if group.crossed is not None:
             if group.left is None or [part.sign for part in parts] != [0.0]:
                 return False
@@ -100,11 +103,6 @@ class _Modes:
                 values = known[part.gram][0] if part.gram >= 0 else np.ones(1)
                 self._add_part(part, sign, values, places.get(part.gram, 0), squares, place)
         return True
-
-    def _keep_vectors(self, vectors: Matrix) -> int:
-        place = sum(table.shape[1] for table in self._vectors)
-        self._vectors.append(vectors)
-        return place
 
     def _keep_features(self, table: Matrix | None) -> tuple[Vector, int]:
         """Mean squares of principal combinations of group features, and where they begin."""
@@ -157,11 +155,7 @@ class _Modes:
 
 def _parts(table: TermTable) -> list[_Part] | None:
     """Terms put together by their signs; None where they are not of the forms above."""
-    left = {
-        tuple(edges): float(weight)
-        for edges, weight in zip(table.edge_gram.tolist(), table.weights, strict=True)
-    }
-    parts = []
+    left, parts = table.by_edges, []
     while left:
         edges, weight = next(iter(left.items()))
         grams = {gram for gram in edges if gram >= 0}

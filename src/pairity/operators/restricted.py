@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from scipy.linalg.blas import dsymv, ssymv
 
 from pairity.operators.blockwise import ANEW_SHARE, FEW_PAIRS, Blockwise, is_held
 from pairity.operators.operator import KernelOperator, Rows, whole_matrix
-from pairity.operators.spectral import SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget
@@ -25,6 +24,11 @@ _RESIDENT_SHARE = 0.125
 _ROWS_AT_A_TIME, _ROWS_TO_WIDEN = 512, 64
 
 
+def _of_operator(name: str) -> Any:
+    """A property: that of the operator inside."""
+    return property(lambda self: getattr(self._operator, name))
+
+
 class _Made(KernelOperator):
     """An operator made from another one, whose kernel and tensor form it has."""
 
@@ -32,21 +36,8 @@ class _Made(KernelOperator):
         super().__init__(operator.kernel, pairs)
         self._operator = operator
 
-    @property
-    def object_megabytes(self) -> float:
-        return self._operator.object_megabytes
-
-    @property
-    def structure(self) -> TensorStructure | None:
-        return self._operator.structure
-
-    @property
-    def spectral_grid(self) -> SpectralGrid | None:
-        return self._operator.spectral_grid
-
-    @property
-    def features(self) -> ExplicitFeatures | None:
-        return self._operator.features
+    object_megabytes, structure = _of_operator("object_megabytes"), _of_operator("structure")
+    spectral_grid, features = _of_operator("spectral_grid"), _of_operator("features")
 
     def principal_features(
         self, n_features: int, rows: Rows = slice(None)

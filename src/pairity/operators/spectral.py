@@ -51,17 +51,14 @@ def tensor_structure(terms: TermTable | None) -> TensorStructure | None:
     """Recognise a tensor kernel (even) or determinant kernel (odd) of one object kernel."""
     if terms is None or len(terms.weights) != 2 or len(terms.grams) != 1:
         return None
-    patterns = {
-        tuple(row): w for row, w in zip((terms.edge_gram >= 0).tolist(), terms.weights, strict=True)
-    }
-    straight = patterns.get((True, False, False, True))
-    crossed = patterns.get((False, True, True, False))
+    straight = terms.by_edges.get((0, -1, -1, 0))
+    crossed = terms.by_edges.get((-1, 0, 0, -1))
     if straight is None or crossed is None or straight <= 0:
         return None
     if abs(abs(straight) - abs(crossed)) > _NEGLIGIBLE * straight:
         return None
     parity = Parity.EVEN if crossed > 0 else Parity.ODD
-    return TensorStructure(terms.grams[0], 2.0 * float(straight), parity)
+    return TensorStructure(terms.grams[0], 2.0 * straight, parity)
 
 
 class SpectralGrid:

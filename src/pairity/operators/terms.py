@@ -64,6 +64,11 @@ class TermTable:
     factors: tuple[tuple[Matrix, Matrix] | None, ...] = ()
     """``grams[g] = factors[g][0] @ factors[g][1].T`` where the rank is known to be low."""
 
+    @property
+    def by_edges(self) -> dict[tuple[int, ...], float]:
+        """Weights by rows of ``edge_gram``."""
+        return dict(zip(map(tuple, self.edge_gram.tolist()), self.weights.tolist(), strict=True))
+
     def narrowed(self) -> TermTable:
         """The same in single precision."""
         factors: Any = [
@@ -292,25 +297,25 @@ def rows_per_range(n_columns: int) -> int:
     return max(1, _ENTRIES_PER_RANGE // max(1, n_columns))
 
 
-def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: NDArray[Any]) -> None:
-    """Matrix of the terms between pairs, entry by entry, into ``out``."""
-    columns = right.first, right.second, terms.grams, terms.weights, terms.edge_gram
+def _gather(loop: Any, out: NDArray[Any], left: Pairs, right: Pairs, *tables: NDArray[Any]) -> None:
+    """Run a loop over all left pairs, a range of them at a time on each core."""
 
     def fill(start: int, stop: int) -> None:
-        gather_rows(out[start:stop], left.first[start:stop], left.second[start:stop], *columns)
+        part = slice(start, stop)
+        ends = left.first[part], left.second[part], right.first, right.second
+        loop(out[part], *ends, *tables)
 
     run_in_ranges(fill, len(left), rows_per_range(len(right)))
+
+
+def gathered_block(terms: TermTable, left: Pairs, right: Pairs, out: NDArray[Any]) -> None:
+    """Matrix of the terms between pairs, entry by entry, into ``out``."""
+    _gather(gather_rows, out, left, right, terms.grams, terms.weights, terms.edge_gram)
 
 
 def metric_block(gram: Matrix, left: Pairs, right: Pairs, out: NDArray[Any]) -> None:
     """Matrix of the metric-learning kernel of an object kernel, into ``out``."""
-    columns = right.first, right.second, gram
-
-    def fill(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        gather_metric_rows(out[part], left.first[part], left.second[part], *columns)
-
-    run_in_ranges(fill, len(left), rows_per_range(len(right)))
+    _gather(gather_metric_rows, out, left, right, gram)
 
 
 def crossed_block(
@@ -327,7 +332,7 @@ def crossed_block(
     def fill(start: int, stop: int) -> None:
         part = slice(start, stop)
         factors = [lefts[part] @ side.T for side in rights]
-        if _is_plain_product(table):
+        if table.edge_gram.tolist() == [[0, -1, -1, 0]]:  # one term, ``ac bd`` of one Gram matrix
             ends = left.first[part], left.second[part], right.first, right.second
             gather_crossed_rows(out[part], *factors, *ends, table.grams[0], table.weights[0])
             return
@@ -340,21 +345,11 @@ def crossed_block(
     run_in_ranges(fill, len(left), rows_per_range(len(right)))
 
 
-def _is_plain_product(table: TermTable) -> bool:
-    """Whether there is one term, ``ac bd`` of one Gram matrix."""
-    return table.edge_gram.tolist() == [[0, -1, -1, 0]]
-
-
 def gathered_product(terms: TermTable, left: Pairs, right: Pairs, weights: Vector) -> Vector:
     """``sum_j terms(left_i, right_j) weights_j``, row by row."""
     out = np.zeros(len(left))
-    columns = right.first, right.second, terms.grams, terms.weights, terms.edge_gram, weights
-
-    def multiply(start: int, stop: int) -> None:
-        rows = left.first[start:stop], left.second[start:stop]
-        gather_products(out[start:stop], np.empty(len(right)), *rows, *columns)
-
-    run_in_ranges(multiply, len(left), rows_per_range(len(right)))
+    tables = terms.grams, terms.weights, terms.edge_gram, weights
+    _gather(gather_products, out, left, right, *tables)
     return out
 
 

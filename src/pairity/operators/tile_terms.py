@@ -3,7 +3,7 @@
     K = sum of terms,     a term in context being  exp(-|s_i - s_j|^2) (sum of terms),
 
 so that ``additive + additive in context`` takes one exponential more than ``additive``.  Which terms
-a kernel has is found in :mod:`pairity.operators.tile_parts`.
+a kernel has is found in :mod:`pairity.operators.tiles`.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ class Term:
 
     def _tile(self, sides: Sides, rows: slice, columns: slice) -> _Table:
         part = _cut(sides, rows, columns)
-        tile = np.zeros((len(part[0][0]), len(part[0][1])), _dtype_of(sides))
+        # numbers of objects have no precision
+        precision = next((left.dtype for left, _ in sides if left.dtype.kind == "f"), np.float64)
+        tile = np.zeros((len(part[0][0]), len(part[0][1])), precision)
         self.add_tile(tile, part)
         return tile
 
@@ -138,12 +140,6 @@ class Term:
                 by_rows[band] += part
                 if len(by_columns):
                     add_to_columns(by_columns[across], tile, of_rows[band])
-
-
-def _dtype_of(sides: Sides) -> Any:
-    """Precision of the tables; numbers of objects have none."""
-    found = [left.dtype for left, _ in sides if left.dtype.kind == "f"]
-    return found[0] if found else np.dtype(np.float64)
 
 
 class InnerProduct(Term):

@@ -13,11 +13,17 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairity.losses.loss import Vector
+from pairity.operators.operator import KernelOperator
 from pairity.runtime.resources import ENTRIES_PER_CALL, stop_if_abandoned
-from pairity.solvers._block_loops import new_state, pair_steps_on_block, single_steps_on_block
-from pairity.solvers.gram_block import GramBlock
+from pairity.solvers._block_loops import (
+    keep_rows_and_columns,
+    new_state,
+    pair_steps_on_block,
+    single_steps_on_block,
+)
 from pairity.solvers.polish import Block, Gram, Index, Mask, polish, times
 from pairity.solvers.problem import (
     DRIFT,
@@ -44,7 +50,7 @@ _NEAR = 1e-2
 #: Shares of the least violation so far above which a round was slow, or got nowhere, and such rounds
 #: after which the working set is doubled, or the kernel taken to be stiff.
 _SLOW, _STUCK, _PATIENCE = 0.5, 0.9, 3
-#: Tolerances below which products are in double precision.
+#: Tolerances below which products, and kernel values of sets, are in double precision.
 _FINE = 1e-5
 #: Decision values that are evaluated again before rough ones are believed: at most, at least, and
 #: kernel values for them.
@@ -61,6 +67,9 @@ _STEPS_BEFORE_POLISH, _POLISH_COST = 2, 0.015
 _FEW_ROUNDS, _STEPS_OF_A_ROUND = 100, 500
 #: With a large C a small violation may leave a large gap: some exact rounds are then added.
 _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
+#: Sets up to which kernel values are in double precision, and the share of a set that must be in the
+#: last one for its kernel values to be kept.
+_SMALL_SET, _MOST_OF_IT = 2048, 0.5
 
 
 def _choose(
@@ -153,9 +162,8 @@ class _Run:
                 if not self._tries_more():
                     return LOST
                 continue
-            if not self._round(
-                violation, merit, relative_gap
-            ):  # what violates is below the rounding of the bias
+            if not self._round(violation, merit, relative_gap):
+                # what violates is below the rounding of the bias
                 return REACHED if violation <= options.tol else LOST
 
     def _measure(self) -> tuple[float, Vector, float]:
@@ -284,3 +292,54 @@ def _take_steps(take: Callable[[int], tuple[int, bool]], n: int, allowed: int) -
         steps, ended = take(min(most, allowed - total))
         total += int(steps)
     return total, bool(ended)
+
+
+class GramBlock:
+    """The square of kernel values of a working set, in memory that is used again and again.
+
+    What sets that follow one another share is kept.  Large ones are in single precision: what that
+    loses, the next product sets right.
+    """
+
+    def __init__(self, operator: KernelOperator, tol: float) -> None:
+        self._operator, self._tol = operator, tol
+        self._memory: NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
+        self._last: Index = np.zeros(0, dtype=np.intp)
+        self._dtype: np.dtype = np.dtype(np.float64)
+
+    def of(self, wanted: Index, *, precise: bool = False) -> tuple[Index, Gram]:
+        """The set, those first that were in the last one as well, and its kernel values."""
+        size = len(wanted)
+        fine = precise or size <= _SMALL_SET or self._tol < _FINE
+        dtype = np.dtype(np.float64 if fine else np.float32)
+        kept = np.flatnonzero(np.isin(self._last, wanted))
+        known = dtype == self._dtype and size <= len(self._last)
+        if known and len(kept) >= _MOST_OF_IT * size:
+            order, block = self._grown(kept, wanted)
+        else:
+            order, block = wanted, self._room(size, dtype)
+            self._operator.square(wanted, block)
+        self._last, self._dtype = order, dtype
+        return order, block
+
+    def _room(self, size: int, dtype: np.dtype) -> Gram:
+        needed = size * size * dtype.itemsize
+        if len(self._memory) < needed:
+            self._memory = np.empty(0, dtype=np.uint8)  # goes before the next one comes
+            self._memory = np.empty(needed, dtype=np.uint8)
+        return self._memory[:needed].view(dtype).reshape(size, size)
+
+    def _grown(self, kept: Index, wanted: Index) -> tuple[Index, Gram]:
+        """Rows and columns at the places ``kept`` of the last set, followed by new ones."""
+        old, size, n_kept = len(self._last), len(wanted), len(kept)
+        memory = self._room(old, self._dtype).reshape(-1)
+        keep_rows_and_columns(memory, kept, old, size)
+        order = np.concatenate([self._last[kept], np.setdiff1d(wanted, self._last)])
+        block = self._room(size, self._dtype)
+        if n_kept < size:
+            part = np.empty((size - n_kept, size), dtype=self._dtype)
+            self._operator.block(order[n_kept:], order, part)
+            block[n_kept:], block[:n_kept, n_kept:] = part, part[:, :n_kept].T
+            corner = block[n_kept:, n_kept:]
+            corner[...] = (corner + corner.T) * corner.dtype.type(0.5)
+        return order, block

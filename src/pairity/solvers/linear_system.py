@@ -197,12 +197,6 @@ class _Iterative:
         product = operator.rough_product if tol >= _COARSE else operator.product
         return product(vector) + self._shift * vector
 
-    def _steps(
-        self, solution: Vector, residual: Vector, tol: float
-    ) -> Iterator[tuple[Vector, Vector]]:
-        apply = partial(self._apply, tol=tol)
-        return conjugate_gradients(apply, self._precondition, solution, residual)
-
     def solve(
         self,
         right: Vector,
@@ -218,7 +212,8 @@ class _Iterative:
         relative = float(np.linalg.norm(residual)) / max(size, 1e-300)
         if size == 0.0 or relative <= tol:
             return Found(solution, 0, relative if size else 0.0)
-        confirmed, steps = np.inf, self._steps(solution, residual, tol)
+        iterate = partial(conjugate_gradients, partial(self._apply, tol=tol), self._precondition)
+        confirmed, steps = np.inf, iterate(solution, residual)
         for iteration in range(1, max_iter + 1):
             solution, residual = next(steps, (solution, residual))
             relative = float(np.linalg.norm(residual)) / size
@@ -229,7 +224,7 @@ class _Iterative:
                 residual = right - self._apply(solution, tol)
                 relative = float(np.linalg.norm(residual)) / size
                 done = not tol < relative <= 0.5 * confirmed
-                confirmed, steps = relative, self._steps(solution, residual, tol)
+                confirmed, steps = relative, iterate(solution, residual)
             if done:
                 return Found(solution, iteration, relative)
         return Found(solution, max_iter, relative)

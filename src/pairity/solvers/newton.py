@@ -5,22 +5,35 @@ the step solves
 
     (K + diag(1/w)) delta + step of the bias = (u - theta) / w,      sum(delta) = -sum(theta)
 
-(iteratively reweighted least squares), no further than the next violation is worth
-(:mod:`pairity.solvers.newton_step`), shortened until the primal objective falls enough.
+(iteratively reweighted least squares), shortened until the primal objective falls enough.
+
+A residual r of the first line leaves a violation of ``w r / c`` behind, c the weights of the losses:
+the system is solved until the largest of these is as small as allowed, and no further.  Few systems
+are factored; the others go by conjugate gradients among vectors of sum 0, preconditioned by few
+features of the kernel and what they leave of its diagonal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import InitVar, dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pairity.losses.loss import Logistic, Vector
-from pairity.operators.feature_table import FeatureModel
+from pairity.operators.feature_table import FeatureModel, FeatureTable
 from pairity.runtime.resources import stop_if_abandoned
-from pairity.solvers.linear_system import DirectSystem, ShiftedSystems
-from pairity.solvers.newton_step import NewtonSystem, Step, direct_step, iterative_step
+from pairity.solvers.linear_system import (
+    DirectSystem,
+    ShiftedSystems,
+    conjugate_gradients,
+    low_rank_inverse,
+)
 from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
+
+if TYPE_CHECKING:
+    from pairity.solvers.chain_system import ChainSystem
 
 #: Curvature below this share of a weight is taken as that: it bounds the condition of the system.
 _LEAST_CURVATURE = 1e-9
@@ -39,6 +52,8 @@ _START_TOL, _MOST_START_STEPS, _MANY_OBJECTS = 0.02, 10, 500
 #: Decision values that are evaluated again before rough ones are believed, and by how much of the
 #: tolerance they may differ.
 _ROWS_TO_CHECK, _NEGLIGIBLE = 64, 0.02
+#: Iterations of one step at most, and what may be left of the right side.
+_MOST_ITERATIONS, _SHARE_OF_RIGHT = 2000, 0.1
 
 
 @dataclass
@@ -206,3 +221,112 @@ class _Run:
                 self.state = moved
                 return True
         return False
+
+
+# The linear system of a step ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NewtonSystem:
+    """What a step solves."""
+
+    curvature: Vector  # w
+    pull: Vector  # u - theta
+    surplus: float | None  # sum(theta); None where there is no bias
+
+    @property
+    def shift(self) -> Vector:
+        """``1 / w``."""
+        return 1.0 / self.curvature
+
+    @property
+    def right(self) -> Vector:
+        """``(u - theta) / w``."""
+        return self.pull / self.curvature
+
+    def enough(self, weights: Vector, allowed: float) -> Callable[[Vector], bool]:
+        """Whether a residual leaves violations of at most ``allowed``, and little of the right side.
+
+        After an update few rows have a right side at all: what others get must be small beside it.
+        """
+        scale, root = self.curvature / weights, np.sqrt(self.curvature)
+        most = _SHARE_OF_RIGHT * float(np.linalg.norm(root * self.right))
+
+        def is_enough(residual: Vector) -> bool:
+            if np.max(scale * np.abs(residual)) > allowed:
+                return False
+            return bool(np.linalg.norm(root * residual) <= most)
+
+        return is_enough
+
+    def bias_of(self, residual: Vector) -> float:
+        """The bias that leaves the least of a residual."""
+        if self.surplus is None:
+            return 0.0
+        return float(self.curvature @ residual) / float(self.curvature.sum())
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of the dual variables, ``K delta`` where it is known, and a change of the bias."""
+
+    delta: Vector
+    values: Vector | None
+    bias: float
+    n_products: int
+
+
+def direct_step(system: NewtonSystem, factored: DirectSystem | ChainSystem) -> Step:
+    """By one factorisation, or states of moments; the bias by a second right side."""
+    delta = factored.solve(system.right).solution
+    if system.surplus is None:
+        return Step(delta, None, 0.0, 0)
+    border = factored.solve(np.ones(len(delta))).solution
+    bias = (float(delta.sum()) + system.surplus) / float(border.sum())
+    return Step(delta - bias * border, None, bias, 0)
+
+
+def iterative_step(
+    system: NewtonSystem,
+    product: Callable[[Vector], Vector],
+    features: FeatureTable,
+    weights: Vector,
+    allowed: float,
+) -> Step:
+    """By conjugate gradients, until ``w r / c`` is at most ``allowed``."""
+    shift, right, scale = system.shift, system.right, system.curvature / weights
+    precondition = low_rank_inverse(shift + features.left, features)
+    start, n_products = np.zeros_like(right), 0
+    residual = right
+    if system.surplus is not None:
+        precondition, border = _among_balanced(precondition, system)
+        if system.surplus:
+            start, n_products = -system.surplus * border, 1
+            residual = right - product(start) - shift * start
+    delta, bias = start, 0.0
+    steps = conjugate_gradients(lambda v: product(v) + shift * v, precondition, start, residual)
+    for found in steps:
+        delta, residual = found
+        n_products += 1
+        bias = system.bias_of(residual)
+        if np.max(scale * np.abs(residual - bias)) <= allowed or n_products >= _MOST_ITERATIONS:
+            break
+    # what is left of the right side is known, and so is K delta
+    return Step(delta, right - residual - shift * delta, bias, n_products)
+
+
+def _among_balanced(
+    precondition: Callable[[Vector], Vector], system: NewtonSystem
+) -> tuple[Callable[[Vector], Vector], Vector]:
+    """The preconditioner with results of sum 0, and the direction of sum 1 that is taken out.
+
+    It sees residuals without their bias, beside which single precision would lose the rest.
+    """
+    border = precondition(np.ones(len(system.pull)))
+    border = border / float(border.sum())
+
+    def apply(residual: Vector) -> Vector:
+        plain = precondition(residual - system.bias_of(residual))
+        return plain - float(plain.sum()) * border
+
+    return apply, border

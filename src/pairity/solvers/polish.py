@@ -54,12 +54,17 @@ class Block:
     total: float | None  # what the sum of theta must be; None where there is no bias
 
 
-def part_of(gram: Gram, index: Index) -> Matrix:
-    """``gram[index, index]`` in double precision, some rows at a time: no second copy is held."""
+def factored(gram: Gram, index: Index, ridge: float) -> tuple[Matrix, bool]:
+    """Cholesky factor of ``gram[index, index] + ridge`` in double precision.
+
+    Rows are copied some at a time, so that no second copy is held.
+    """
     part = np.empty((len(index), len(index)))
     for rows in batches(len(index), _ENTRIES_PER_COPY // max(1, len(index))):
         part[rows] = gram[np.ix_(index[rows], index)]
-    return part
+    part[np.diag_indices(len(index))] += ridge
+    # LAPACK takes columns: a matrix stored by rows would be copied
+    return cho_factor(part.T, lower=True, overwrite_a=True, check_finite=False)
 
 
 class _FreeSystem:
@@ -84,10 +89,7 @@ class _FreeSystem:
         if self._factor is None or changed > max(32, len(self._base) // 8):
             self._base, changed = np.flatnonzero(free), 0
             self._factor = None  # goes before the next one comes
-            inside = part_of(self._gram, self._base)
-            inside[np.diag_indices(len(inside))] += self._jitter
-            # LAPACK takes columns: a matrix stored by rows would be copied
-            self._factor = cho_factor(inside.T, lower=True, overwrite_a=True, check_finite=False)
+            self._factor = factored(self._gram, self._base, self._jitter)
         if changed:
             removed = np.flatnonzero(~free[self._base])
             added = np.flatnonzero(free & ~was_free)
@@ -170,16 +172,11 @@ def polish(block: Block, theta: Vector) -> Vector | None:
         moved = sides.moved(loss, candidate, times(block.gram, candidate) + block.outside + bias)
         if moved is None:
             theta = np.clip(candidate, loss.low, loss.high)
-            return theta if _keeps_the_sum(block, theta) else None
+            # of a singular matrix rounding may have moved the sum
+            off = 0.0 if block.total is None else abs(float(theta.sum()) - block.total)
+            return theta if off <= _SUM_ROUNDING * float(np.abs(theta).sum()) else None
         sides = moved
     return None
-
-
-def _keeps_the_sum(block: Block, theta: Vector) -> bool:
-    """Whether the sum is what it must be: of a singular matrix rounding may have moved it."""
-    if block.total is None:
-        return True
-    return abs(float(theta.sum()) - block.total) <= _SUM_ROUNDING * float(np.abs(theta).sum())
 
 
 def _solve_free(block: Block, system: _FreeSystem, sides: _Sides) -> tuple[Vector, float]:

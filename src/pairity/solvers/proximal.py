@@ -22,13 +22,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_solve
 
 from pairity.losses.loss import Vector
 from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.low_rank.minimise import step_length
-from pairity.solvers.polish import Block, Index, part_of, times
+from pairity.solvers.polish import Block, Index, factored, times
 
 #: First rho: a share of the diagonal, and what moves decisions by so many margins at a bound.
 _SHARE_OF_DIAGONAL, _MARGINS = 0.06, 2.0
@@ -164,9 +164,7 @@ class _Run:
             return target, point.bias
         rest = np.where(pull < 0.0, loss.below, loss.above)
         right = (self.rho * self.centre + rest - block.outside - times(block.gram, target))[free]
-        matrix = part_of(block.gram, free)
-        matrix[np.diag_indices(len(free))] += self.rho
-        factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+        factor = factored(block.gram, free, self.rho)
         if block.total is None:
             target[free] = cho_solve(factor, right, check_finite=False)
             return target, 0.0

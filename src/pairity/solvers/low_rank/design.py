@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.losses.loss import Loss, Vector
+from pairity.pairs.arrays import batches
 from pairity.runtime.resources import run_in_ranges
 from pairity.solvers.low_rank._pass_loops import add_outer, add_two_sided, dot_pairs
 from pairity.solvers.low_rank.form import Form, Table, Term
@@ -283,8 +284,8 @@ def _times(table: Table, right: NDArray[Any]) -> NDArray[Any]:
     if sp.issparse(table) or table.dtype == right.dtype:
         return np.asarray(table @ right)
     product = np.empty((len(table), *right.shape[1:]), dtype=right.dtype)
-    for start in range(0, len(table), _ROWS):
-        product[start : start + _ROWS] = table[start : start + _ROWS].astype(right.dtype) @ right
+    for part in batches(len(table), _ROWS):
+        product[part] = table[part].astype(right.dtype) @ right
     return product
 
 
@@ -295,8 +296,7 @@ def _transposed_times(
     if sp.issparse(table):
         return np.asarray(table.T @ right)
     total = np.zeros((table.shape[1], *right.shape[1:]))
-    for start in range(0, len(right), _ROWS):
-        stop = start + _ROWS
-        part = table[start:stop] if rows is None else table[rows[start:stop]]
-        total += part.T.astype(right.dtype, copy=False) @ right[start:stop]
+    for part in batches(len(right), _ROWS):
+        some = table[part] if rows is None else table[rows[part]]
+        total += some.T.astype(right.dtype, copy=False) @ right[part]
     return total

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from pairity.exceptions import KernelError
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Factor, Monomial, expand
-from pairity.kernels.classes import Balanced, SkewBalanced, parity_of
+from pairity.kernels.classes import parity_of, projected
 from pairity.operators.terms import explicit_features
 from pairity.pairs.data import ObjectTable, Pairs
 from pairity.pairs.parity import Parity
@@ -87,10 +87,9 @@ def read_form(
             "got symmetry='none' with a low-rank model; expected 'symmetric' or 'antisymmetric': use"
             " solver='auto' with a kernel that is not Nystroem."
         )
-    projected = kernel
-    if parity_of(kernel, n_symmetric, n_antisymmetric) is not parity:
-        projected = Balanced(kernel) if parity is Parity.EVEN else SkewBalanced(kernel)
-    terms = dict(expand(projected, n_symmetric, n_antisymmetric).terms)
+    is_known = parity_of(kernel, n_symmetric, n_antisymmetric) is parity
+    part = kernel if is_known else projected(kernel, parity)
+    terms = dict(expand(part, n_symmetric, n_antisymmetric).terms)
     reader = _Reader(kernel, parity, terms)
     while terms:
         reader.take(next(iter(terms)))

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.kernels.algebra import Kernel
-from pairity.pairs.arrays import distinct_rows
+from pairity.pairs.arrays import batches, distinct_rows
 from pairity.pairs.data import ObjectTable, Pairs
 from pairity.pairs.parity import Orientation, Parity, impose
 from pairity.runtime.resources import UNLIMITED, Budget, run_in_ranges
@@ -62,11 +62,8 @@ class LowRankModel:
         at_a_time = self._objects_at_a_time(budget)
         if pairs.n_objects <= min(_OBJECTS_PER_PAIR * len(pairs), at_a_time):
             return self._whole_table(pairs.objects).decide(pairs)
-        step = max(1, at_a_time // 2)
-        parts = (
-            pairs[start : start + step].without_unused_objects()
-            for start in range(0, len(pairs), step)
-        )
+        slices = batches(len(pairs), at_a_time // 2)
+        parts = (pairs[part].without_unused_objects() for part in slices)
         return np.concatenate([self._scores(part.objects).decide(part) for part in parts])
 
     def _objects_at_a_time(self, budget: Budget) -> int:
