@@ -276,13 +276,13 @@ def _tensors_first(monomial: Monomial) -> tuple[object, ...]:
 def _low_rank_factor(
     kernels: tuple[Kernel, ...], grams: ObjectGrams
 ) -> tuple[Matrix, Matrix] | None:
-    """Explicit features of a kernel that has fewer of them than half the objects."""
+    """Explicit features of a kernel that has at most a quarter as many as there are objects."""
     if len(kernels) != 1:
         return None
     kernel = kernels[0]
     smaller = min(grams.left.shape[0], grams.right.shape[0])
     sample = kernel.explicit(grams.left[:1])  # how many there are
-    if sample is None or sp.issparse(sample) or 2 * sample.shape[1] > smaller:
+    if sample is None or sp.issparse(sample) or 4 * sample.shape[1] > smaller:
         return None
     left = np.asarray(kernel.explicit(grams.left))
     same = grams.right is grams.left
