@@ -88,6 +88,18 @@ def test_every_public_name_is_in_the_reference():
     assert tuple(re.findall(r"^        - (\w+)$", first, re.MULTILINE)) == docstrings.ON_FIRST_PAGE
 
 
+def test_every_page_shows_all_names_of_its_module():
+    """But for those of the first page; a module of the same name would hide a function."""
+    for module in docstrings.MODULES:
+        page = (DOCS / "api" / f"{module}.md").read_text()
+        listed = set(re.findall(r"^        - (\w+)$", page, re.MULTILINE))
+        names = set(docstrings.exported(module))
+        assert not listed or listed | set(docstrings.ON_FIRST_PAGE) >= names, module
+        folder = docstrings.PACKAGE / module.replace(".", "/")
+        modules = {path.stem for path in folder.glob("*.py")}
+        assert names & modules == set(), module
+
+
 def test_every_public_module_has_a_page():
     package = Path(pairity.__file__).parent
     outside_the_library = {"app"}

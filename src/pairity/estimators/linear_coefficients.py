@@ -2,7 +2,7 @@
 
 ``f = rows @ coefficients + constant`` for the rows ``[x_a | x_ab | x~_ab | x_b]`` of formula (1),
 whatever scaling the kernel does inside: each coefficient is the value at a row of one unit less that at
-a row of zeros.  Effects with errors and tests are in :mod:`pairity.inspection.effects`.
+a row of zeros.  Effects with errors and tests are in :mod:`pairity.inspection.column_effects`.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@
 =============================  ================================================================
 """
 
+from pairity.inspection.column_effects import Effects, effects
 from pairity.inspection.comparison import Comparison, Difference, MirroredPairs, ModelScore
-from pairity.inspection.conformal import Conformal, conformal
-from pairity.inspection.effects import Effects, effects
+from pairity.inspection.conformal_sets import Conformal, conformal
 from pairity.inspection.feature_contributions import PairExplanation, explain_pair
 from pairity.inspection.flow import PreferenceFlow, model_flow, observed_flow
 from pairity.inspection.hodge import (
@@ -56,13 +56,13 @@ from pairity.inspection.influence import (
     even_odd_parts,
     influential_pairs,
 )
-from pairity.inspection.judges import Judges, judges
+from pairity.inspection.judge_reliability import Judges, judges
 from pairity.inspection.linear_part import posterior
 from pairity.inspection.matching import Grouping, group_objects
 from pairity.inspection.partners import Partners, top_partners
 from pairity.inspection.rank import rank_objects, rank_observed
 from pairity.inspection.ranking import Certainty, Ranking
-from pairity.inspection.trajectories import Trajectories, plot_trajectories, trajectories
+from pairity.inspection.strengths_over_time import Trajectories, plot_trajectories, trajectories
 from pairity.inspection.which_symmetry import ParityReport, parity_report
 
 __all__ = [

@@ -29,7 +29,7 @@ from pairity.inspection.score_covariance import (
     spread_of_refits,
     unit_codes,
 )
-from pairity.inspection.trajectories import all_pairs, training_objects
+from pairity.inspection.strengths_over_time import all_pairs, training_objects
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import Budget, megabytes_of

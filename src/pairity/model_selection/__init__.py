@@ -45,6 +45,12 @@ from pairity.model_selection.automatic import PairClassifierCV, PairRegressorCV
 from pairity.model_selection.calibrated import CalibratedPairClassifier, PairDrawClassifier
 from pairity.model_selection.combination import Combination
 from pairity.model_selection.curves import DrawModel, Isotonic, Sigmoid
+from pairity.model_selection.forecasts import (
+    DatedForecasts,
+    WalkForward,
+    probabilities_of_odds,
+    walk_forward,
+)
 from pairity.model_selection.leakage import LeakageReport, leakage_report
 from pairity.model_selection.metrics import (
     ReliabilityCurve,
@@ -62,12 +68,6 @@ from pairity.model_selection.splitters import (
     PairShuffleSplit,
     Repeated,
     TimeSplit,
-)
-from pairity.model_selection.walk_forward import (
-    DatedForecasts,
-    WalkForward,
-    probabilities_of_odds,
-    walk_forward,
 )
 
 __all__ = [

@@ -21,7 +21,7 @@ from pairity.app.report.report_data import (
 )
 from pairity.app.report.subject import Subject, names_of
 from pairity.inspection import Ranking, group_objects, rank_objects
-from pairity.inspection.trajectories import all_pairs
+from pairity.inspection.strengths_over_time import all_pairs
 from pairity.pairs.arrays import Places, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import Ends, at_the_latest_time, ends_of
