@@ -46,7 +46,7 @@ from pairity.inspection.linear_part import posterior, probabilistic_machine
 from pairity.losses.probabilities import moderated
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
-from pairity.pairs.joining import together
+from pairity.pairs.joining import at_the_latest_time, together
 from pairity.pairs.parity import Orientation, Parity, halved_weight
 from pairity.pairs.same_objects import ends_of
 from pairity.runtime.validation import check_choice, check_count
@@ -254,15 +254,16 @@ def _targets(model: Any, known: Posterior, pool: Pairs, strategy: str, top: int)
 
 
 def _all_pairs(pool: Pairs) -> Pairs:
-    """All pairs of the objects of a pool, on neutral ground."""
+    """All pairs of the objects of a pool, on neutral ground; at its latest time, where it has some."""
     used = pool.without_unused_objects()
     m = used.n_objects
     neutral = [
         np.zeros((m * (m - 1) // 2, width)) for width in (used.n_symmetric, used.n_antisymmetric)
     ]
-    return Pairs.complete(
+    every = Pairs.complete(
         used.objects, symmetric=neutral[0], antisymmetric=neutral[1], ids=used.ids
     )
+    return at_the_latest_time(every, used)
 
 
 def _signs(machine: Any, known: Posterior, pairs: Pairs, asked_for: Mask) -> _Targets:
@@ -320,7 +321,9 @@ def _stacked(one: Pairs, other: Pairs) -> Pairs:
         np.concatenate([getattr(side, name) for side in (one, other)])
         for name in ("symmetric", "antisymmetric")
     ]
-    return joined.with_features(joined.objects, *groups)
+    joined = joined.with_features(joined.objects, *groups)
+    times = [side.time for side in (one, other) if side.time is not None]
+    return joined.at(np.concatenate(times)) if times else joined
 
 
 def _root_of(covariance: Matrix) -> Matrix:

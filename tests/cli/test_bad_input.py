@@ -41,6 +41,7 @@ SETUP = {
     "strange.toml": "flavour = 'sweet'\n",
     "list.toml": "first = ['a', 'b']\n",
     "flag.toml": "tune = 'yes'\n",
+    "number.toml": "fit = 3\n",
     "table.toml": "[kernel]\nsigma = 1\n",
     "mine.csv": "precious\n",
 }
@@ -128,6 +129,7 @@ CASES = [
     (f"{FIT} --config strange.toml", "got the key 'flavour' in strange.toml"),
     (f"{FIT} --config list.toml", r"got first = \['a', 'b'\]"),
     (f"{FIT} --config flag.toml", "got tune = 'yes' in flag.toml; expected true or false"),
+    (f"{FIT} --config number.toml", "got fit = 3 in number.toml; expected a table of options"),
     (f"{FIT} --config table.toml", "got kernel = "),
     # outputs
     (FIT.replace("new.pairity", "mine.csv"), "mine.csv is there already; .*--force"),

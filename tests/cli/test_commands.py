@@ -46,6 +46,10 @@ def test_help_lists_the_commands(arguments):
         assert command in result.stdout
 
 
+def test_help_of_the_demonstration_names_all_files():
+    assert "writes predictions, models and reports" in " ".join(invoke("demo", "-h").stdout.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "pattern"),
     [

@@ -126,6 +126,7 @@ class Records:
         tables = [as_pandas(table) for table in (left, right) if table is not None]
         id = _id_column(tables, id)
         ids = [_ids(table, id) for table in tables]
+        _refuse_unknown(tables, [*(kinds or {}), *ignore])
         names = [name for name in map(str, tables[0].columns) if name not in (id, *ignore)]
         left_out = dict.fromkeys(ignore, "told to")
         for table in tables:
@@ -150,6 +151,17 @@ class Records:
         return cls(
             np.concatenate(ids), len(ids[0]), len(tables) == 2, _with_places(columns), left_out
         )
+
+
+def _refuse_unknown(tables: Sequence[Any], named: Sequence[str]) -> None:
+    """Refuse names of columns that no table has."""
+    known = {str(column) for table in tables for column in table.columns}
+    for name in named:
+        if name not in known:
+            raise DataError(
+                f"got {name!r}, which is no column of the records; expected one of"
+                f" {', '.join(sorted(known))}."
+            )
 
 
 def _id_column(tables: Sequence[Any], id: str | None) -> str | None:

@@ -88,7 +88,7 @@ def write_report(
     model, pairs, y, **options
         Those of ``gather``: ``title``, ``feature_names``, ``label_names``,
         ``object_names``, ``objects``, ``groups``, ``object_groups``, ``test``, ``test_name``,
-        ``limits`` and ``random_state``.
+        ``limits``, ``dates`` and ``random_state``.
     path : str or path-like
         Where to; an existing file is replaced in one step.
 
