@@ -167,9 +167,7 @@ def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
         regression = settings.learner == "ridge"
         automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
         return automatic(settings.symmetry, verbose=settings.verbose, **_splits(settings))
-    kernel = "auto" if settings.tune else default
-    if settings.kernel is not None:
-        kernel = parse_kernel(settings.kernel, pairs)
+    kernel = default if settings.kernel is None else parse_kernel(settings.kernel, pairs)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
     given["decay"] = settings.decay
     given |= {"manifold": settings.manifold, "n_neighbors": settings.neighbors}
