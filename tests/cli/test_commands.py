@@ -139,7 +139,6 @@ def small(make_task):
             estimator=PairSVCCV(task.symmetry, kernel="linear", Cs=[1.0], **options),
             train=task.train[some],
             train_labels=task.train_labels[some],
-            groups=None if task.groups is None else task.groups[some],
             report=report,
         )
 
