@@ -31,6 +31,7 @@ SETUP = {
     "three.csv": "a,b,y\np,q,1\nq,r,0\nr,p,-1\n",
     "one.csv": "a,b,y\np,q,1\nq,r,1\n",
     "nolabel.csv": "a,b,y\np,q,\nq,r,1\n",
+    "half.csv": "a,b,y\np,q,1\nq,r,\nr,p,1\n",
     "infinite.csv": "id,x\np,inf\nq,1\nr,2\n",
     "repeated.csv": "id,x\np,1\nq,1\np,2\nr,3\n",
     "ids.csv": "id\np\nq\nr\n",
@@ -76,6 +77,10 @@ CASES = [
     (f"{FIT} --objects missing.csv", "No such file or directory"),
     # columns and ids
     (FIT.replace("--first a", "--first winner"), "no column 'winner' in pairs.csv"),
+    (
+        TABLE.replace("--first a", "--first winner") + " --encode",
+        "no column 'winner' in pairs.csv",
+    ),
     (FIT.replace("--label y", "--label won"), "no column 'won' in pairs.csv"),
     (f"{FIT} --symmetric-feature far", "no column 'far' in pairs.csv"),
     (f"{FIT} --symmetric-feature word", "got texts in column 'word' of pairs.csv"),
@@ -95,6 +100,10 @@ CASES = [
     (FIT.replace("pairs.csv", "three.csv"), "got 3 labels"),
     (FIT.replace("pairs.csv", "nolabel.csv"), r"1 missing label\(s\)"),
     (FIT.replace("pairs.csv", "one.csv").replace("antis", "s"), "got one class only"),
+    (
+        FIT.replace("pairs.csv", "half.csv") + " --learner laplacian",
+        "got the one label 1 in column 'y'; expected two",
+    ),
     (FIT.replace("pairs.csv", "self.csv"), "pairs an object with itself"),
     (FIT.replace("--label y", "--label word"), "pass --positive LABEL"),
     (f"{FIT} --positive 7", "got --positive 7, which no row"),
