@@ -48,7 +48,7 @@ from pairity.losses.probabilities import moderated
 from pairity.pairs.arrays import Mask, Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity, halved_weight
-from pairity.pairs.same_objects import ends_of, together
+from pairity.pairs.same_objects import at_the_latest_time, ends_of, together
 from pairity.runtime.validation import check_choice, check_count
 from pairity.training.kernel_posterior import at_a_time
 from pairity.training.posterior import Parameters, Posterior
@@ -238,12 +238,12 @@ def _targets(model: Any, known: Posterior, pool: Pairs, strategy: str, top: int)
 
 
 def _all_pairs(pool: Pairs) -> Pairs:
-    """All pairs of the objects of a pool, on neutral ground."""
+    """All pairs of the objects of a pool, on neutral ground; at its latest time, where it has some."""
     used = pool.without_unused_objects()
     m = used.n_objects
     widths = {"symmetric": used.n_symmetric, "antisymmetric": used.n_antisymmetric}
     neutral = {name: np.zeros((m * (m - 1) // 2, width)) for name, width in widths.items()}
-    return Pairs.complete(used.objects, **neutral, ids=used.ids)
+    return at_the_latest_time(Pairs.complete(used.objects, **neutral, ids=used.ids), used)
 
 
 def _signs(machine: Any, known: Posterior, pairs: Pairs, asked_for: Mask) -> _Targets:

@@ -31,6 +31,7 @@ SETUP = {
     "three.csv": "a,b,y\np,q,1\nq,r,0\nr,p,-1\n",
     "one.csv": "a,b,y\np,q,1\nq,r,1\n",
     "nolabel.csv": "a,b,y\np,q,\nq,r,1\n",
+    "half.csv": "a,b,y\np,q,1\nq,r,\nr,p,1\n",
     "infinite.csv": "id,x\np,inf\nq,1\nr,2\n",
     "repeated.csv": "id,x\np,1\nq,1\np,2\nr,3\n",
     "ids.csv": "id\np\nq\nr\n",
@@ -41,6 +42,7 @@ SETUP = {
     "strange.toml": "flavour = 'sweet'\n",
     "list.toml": "first = ['a', 'b']\n",
     "flag.toml": "tune = 'yes'\n",
+    "number.toml": "fit = 3\n",
     "table.toml": "[kernel]\nsigma = 1\n",
     "mine.csv": "precious\n",
 }
@@ -75,6 +77,10 @@ CASES = [
     (f"{FIT} --objects missing.csv", "No such file or directory"),
     # columns and ids
     (FIT.replace("--first a", "--first winner"), "no column 'winner' in pairs.csv"),
+    (
+        TABLE.replace("--first a", "--first winner") + " --encode",
+        "no column 'winner' in pairs.csv",
+    ),
     (FIT.replace("--label y", "--label won"), "no column 'won' in pairs.csv"),
     (f"{FIT} --symmetric-feature far", "no column 'far' in pairs.csv"),
     (f"{FIT} --symmetric-feature word", "got texts in column 'word' of pairs.csv"),
@@ -94,6 +100,10 @@ CASES = [
     (FIT.replace("pairs.csv", "three.csv"), "got 3 labels"),
     (FIT.replace("pairs.csv", "nolabel.csv"), r"1 missing label\(s\)"),
     (FIT.replace("pairs.csv", "one.csv").replace("antis", "s"), "got one class only"),
+    (
+        FIT.replace("pairs.csv", "half.csv") + " --learner laplacian",
+        "got the one label 1 in column 'y'; expected two",
+    ),
     (FIT.replace("pairs.csv", "self.csv"), "pairs an object with itself"),
     (FIT.replace("--label y", "--label word"), "pass --positive LABEL"),
     (f"{FIT} --positive 7", "got --positive 7, which no row"),
@@ -128,6 +138,7 @@ CASES = [
     (f"{FIT} --config strange.toml", "got the key 'flavour' in strange.toml"),
     (f"{FIT} --config list.toml", r"got first = \['a', 'b'\]"),
     (f"{FIT} --config flag.toml", "got tune = 'yes' in flag.toml; expected true or false"),
+    (f"{FIT} --config number.toml", "got fit = 3 in number.toml; expected a table of options"),
     (f"{FIT} --config table.toml", "got kernel = "),
     # outputs
     (FIT.replace("new.pairity", "mine.csv"), "mine.csv is there already; .*--force"),

@@ -46,6 +46,10 @@ def test_help_lists_the_commands(arguments):
         assert command in result.stdout
 
 
+def test_help_of_the_demonstration_names_all_files():
+    assert "writes predictions, models and reports" in " ".join(invoke("demo", "-h").stdout.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "pattern"),
     [
@@ -135,7 +139,6 @@ def small(make_task):
             estimator=PairSVCCV(task.symmetry, kernel="linear", Cs=[1.0], **options),
             train=task.train[some],
             train_labels=task.train_labels[some],
-            groups=None if task.groups is None else task.groups[some],
             report=report,
         )
 

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from pairity import PairLogistic, PairRidge, Pairs, PairSVC
 from pairity.active import STRATEGIES, suggest
-from pairity.kernels import Gaussian
+from pairity.kernels import Drift, Gaussian, Identity
 
 
 def league(m=8, n=30, seed=0, kernel="linear", model=PairRidge, **options):
@@ -168,3 +168,24 @@ def test_suggested_votes_beat_random_ones():
             errors.append(np.mean(model.decision_function(every) * truth < 0.0))
         better.append(errors[1] - errors[0])
     assert np.mean(better) > 0.0
+
+
+def test_objects_are_compared_at_the_time_of_the_pool():
+    """Strengths that drift: scores to learn about are those at the latest time of the pool."""
+    _, pairs, won = league(n=40)
+    days = np.random.default_rng(1).integers(0, 50, 40).astype(float)
+    model = PairLogistic("antisymmetric", kernel=Identity() * Drift(20.0))
+    model.fit(pairs.at(days), won)
+    every, combined = score_matrix(8)
+    found = {day: suggest(model, every.at(day), 5, "scores") for day in (25.0, 500.0)}
+    at = every.at(25.0)
+    covariance = model._posterior().covariance(at)
+    shared, variance = combined @ covariance, np.diag(covariance)
+    moderate = model.decision_function(at) / np.sqrt(1 + np.pi * variance / 8)
+    information = expit(moderate) * expit(-moderate)
+    gains = information * np.sum(shared**2, axis=0) / (1 + information * variance)
+    assert found[25.0].gains[0] == pytest.approx(gains.max(), rel=1e-6)
+    assert gains[found[25.0].rows[0]] == pytest.approx(gains.max(), rel=1e-6)
+    assert (found[500.0].errors > found[25.0].errors.max()).all()  # long after all games
+    for strategy in STRATEGIES:
+        assert len(suggest(model, at, 5, strategy)) == 5

@@ -1,5 +1,7 @@
 """Validation in a report: what is trained on, what is tested, against plain loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made import SMALL, limits, matcher, photographs, ranker, tournament
@@ -17,6 +19,7 @@ from pairity import (
     PairSVCCV,
 )
 from pairity.app.report.estimates import setting_of
+from pairity.app.report.pictures import distribution
 from pairity.app.report.subject import Subject, learner_of
 from pairity.app.report.unseen import (
     chances_of_fold_decisions,
@@ -116,6 +119,22 @@ def test_log_odds_of_logistic_regression_are_used_as_they_are():
     held = found(subject, "seen")
     chances = chances_of_fold_decisions(subject, held)
     assert np.allclose(chances[:, 1], expit(held.decisions), rtol=1e-12)
+
+
+def test_large_log_odds_are_not_cut_on_one_side():
+    """Decisions beyond 37, where 1 - expit(f) is 0 or 1: both sides keep what is small, and mirror."""
+    pairs, y, _ = tournament()
+    subject = Subject.read(ranker(pairs, y), pairs, y)
+    held = found(subject, "seen")
+    held = replace(held, decisions=np.linspace(-300.0, 300.0, len(held.rows)))
+    chances = chances_of_fold_decisions(subject, held)
+    assert (chances > 0.0).all()
+    loss, win = np.log(chances).T
+    assert np.allclose(win - loss, held.decisions, rtol=1e-12, atol=1e-12)
+    turned = chances_of_fold_decisions(subject, replace(held, decisions=-held.decisions))
+    assert np.array_equal(turned, chances[:, ::-1])
+    shown = distribution(subject, "seen", held, chances)
+    assert max(map(abs, shown.edges)) <= 300.0
 
 
 def test_an_antisymmetric_guess_knows_nothing_of_the_order_of_writing():

@@ -1,5 +1,6 @@
 """The page: one well-formed file, nothing from outside, nothing of the user's left unescaped."""
 
+import inspect
 import json
 import re
 from html.parser import HTMLParser
@@ -197,3 +198,9 @@ def test_bad_options_are_refused(options, message):
     pairs, y, _ = tournament(9)
     with pytest.raises(ValueError, match=message):
         gather(ranker(pairs, y), pairs, y, limits=SMALL, **options)
+
+
+def test_the_docstring_names_every_option():
+    options = list(inspect.signature(gather).parameters)[3:]
+    assert "dates" in options
+    assert all(f"``{name}``" in write_report.__doc__ for name in options)

@@ -87,6 +87,13 @@ def test_the_order_in_which_rows_are_written_changes_nothing():
     two = clone(one).fit(pairs.with_swapped(turned), np.where(turned, -y, y))
     assert one.weights_ == two.weights_
     assert (one.decision_function(pairs) == two.decision_function(pairs)).all()
+    there, back = (
+        one.held_out_as_written(pairs),
+        two.held_out_as_written(pairs.with_swapped(turned)),
+    )
+    assert (there == np.where(turned, -1.0, 1.0)[one.held_out_rows_] * back).all()
+    losses = np.logaddexp(0.0, -np.where(y > 0, 1.0, -1.0)[one.held_out_rows_] * there)
+    assert losses.mean() == pytest.approx(-one.best_score_, rel=1e-9)
 
 
 @pytest.mark.parametrize(

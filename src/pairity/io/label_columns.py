@@ -138,7 +138,13 @@ def _with_unlabelled(
     )
     names, signs = read.names, read.values
     if names is None:
-        low, high = np.unique(read.values).tolist()
+        distinct = np.unique(read.values).tolist()
+        if len(distinct) < 2:
+            raise ValueError(
+                f"got the one label {text_of(distinct[0])} in column {column.name!r}; expected two: pass"
+                " --positive LABEL if it says who is ahead, or rows of another label too."
+            )
+        low, high = distinct
         names, signs = LabelNames([-1, 1], [low, high]), np.where(read.values == high, 1, -1)
     rows = np.flatnonzero(known)[read.kept]
     kept = np.sort(np.concatenate([rows, np.flatnonzero(~known)]))

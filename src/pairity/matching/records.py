@@ -131,6 +131,7 @@ class Records:
         if id is None and all("id" in table.columns for table in tables):
             id = "id"
         ids = [_ids(table, id) for table in tables]
+        _refuse_unknown(tables, [*(kinds or {}), *ignore])
         names = [name for name in map(str, tables[0].columns) if name not in (id, *ignore)]
         left_out = dict.fromkeys(ignore, "told to")
         for table in tables:
@@ -155,6 +156,17 @@ class Records:
         return cls(
             np.concatenate(ids), len(ids[0]), len(tables) == 2, _with_places(columns), left_out
         )
+
+
+def _refuse_unknown(tables: Sequence[Any], named: Sequence[str]) -> None:
+    """Refuse names of columns that no table has."""
+    known = {str(column) for table in tables for column in table.columns}
+    for name in named:
+        if name not in known:
+            raise DataError(
+                f"got {name!r}, which is no column of the records; expected one of"
+                f" {', '.join(sorted(known))}."
+            )
 
 
 def _ids(table: Any, id: str | None) -> Texts:

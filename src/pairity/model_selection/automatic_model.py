@@ -36,7 +36,8 @@ from pairity.model_selection.members import (
 )
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.weights import HeldOut, member_weights, nested_sum, weights_by_name
-from pairity.pairs.parity import SYMMETRIES
+from pairity.pairs.data import Pairs
+from pairity.pairs.parity import SYMMETRIES, Orientation
 from pairity.runtime.progress import say
 from pairity.runtime.validation import check_choice, check_positive
 from pairity.training.model import PairModel
@@ -263,6 +264,15 @@ class AutomaticModel(TakesSparseRows):
             )
         shares = ", ".join(f"{name} {weight:.2f}" for name, weight in weights.items())
         setting.say(f"weights {shares}; held-out loss {-self.best_score_:.4f}")
+
+    def held_out_as_written(self, pairs: Pairs) -> Vector:
+        """``held_out_decisions_``, which are about pairs in one order, as the training pairs stand."""
+        parity = SYMMETRIES[self.symmetry]
+        decisions = np.asarray(self.held_out_decisions_)
+        if parity is None:
+            return decisions
+        turned = Orientation.of_compact(pairs.compact()).turned
+        return np.where(turned, parity.sign, 1.0)[self.held_out_rows_] * decisions
 
     # The fitted function ----------------------------------------------------------------------
 

@@ -121,7 +121,7 @@ def join(left: Codes, right: Codes) -> Codes:
 def together(one: Pairs, other: Pairs, *, with_groups: bool = False) -> Pairs:
     """Pairs of two tables as pairs of one: rows of the second after those of the first.
 
-    Group features are left out where it is to tell which objects they share.
+    Group features and times are left out where it is to tell which objects they share.
     """
     named = one.ids is not None and other.ids is not None
     joint = Pairs(
@@ -134,7 +134,10 @@ def together(one: Pairs, other: Pairs, *, with_groups: bool = False) -> Pairs:
         return joint
     symmetric = np.concatenate([one.symmetric, other.symmetric])
     antisymmetric = np.concatenate([one.antisymmetric, other.antisymmetric])
-    return joint.with_features(joint.objects, symmetric, antisymmetric)
+    joint = joint.with_features(joint.objects, symmetric, antisymmetric)
+    if one.time is None or other.time is None:
+        return joint
+    return joint.at(np.concatenate([one.time, other.time]))
 
 
 def one_after_another(one: Pairs, other: Pairs) -> Pairs:
@@ -145,10 +148,7 @@ def one_after_another(one: Pairs, other: Pairs) -> Pairs:
                 f"got pairs with {what} and pairs without; expected {what} in both, or in neither:"
                 f" pass {name}=... to Pairs."
             )
-    joint = together(one, other, with_groups=True)
-    if one.time is not None and other.time is not None:
-        joint = joint.at(np.concatenate([one.time, other.time]))
-    return joint.compact()
+    return together(one, other, with_groups=True).compact()
 
 
 def at_the_latest_time(pairs: Pairs, of: Pairs) -> Pairs:

@@ -153,10 +153,11 @@ def _judged(
     settings: Settings, given: Asked, frame: Any, results: dict[str, Any]
 ) -> dict[str, Any]:
     """Scores beside odds, and a table of scores over time, where they are asked for."""
-    if settings.scores is None and not settings.odds:
+    if settings.scores is None:
         if settings.time is not None or settings.every is not None:
             raise InputError("got --time or --every without --scores; expected both.")
-        return {}
+        if not settings.odds:
+            return {}
     model, recipe = given.model, given.recipe
     names = label_names(model, recipe) or getattr(model, "classes_", np.zeros(0)).tolist()
     found = Judged.of(settings, frame, recipe, results, names)

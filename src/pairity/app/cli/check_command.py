@@ -15,10 +15,10 @@ from pairity.app.cli.console import make_console, show_stages
 from pairity.app.cli.errors import InputError, bad_input
 from pairity.app.cli.inspect_command import say
 from pairity.app.cli.options import Settings
-from pairity.app.cli.training_data import object_columns, training_objects
+from pairity.app.cli.training_data import object_columns, training_columns, training_objects
 from pairity.io import Recipe, read_table
 from pairity.io.recipe import count_missing, numbers
-from pairity.pairs.from_tables import column_of, text_of
+from pairity.pairs.from_tables import column_of, text_of, times_in
 
 #: Standard errors from chance at which comparisons of both orders speak for a symmetry.
 _CLEAR = 3.0
@@ -143,6 +143,9 @@ def _looked_at(
         _ids(column_of(frame, column, name), column, name, problems)
         for column in (settings.first, settings.second)
     )
+    training_columns(settings)
+    if settings.time is not None:
+        times_in(frame, settings.time, name)
     content = {"rows": len(frame), **describe_pairs(first, second)}
     if settings.objects is not None:
         content |= _describe_objects(settings, set(first) | set(second), problems)

@@ -269,8 +269,8 @@ def suggest(**given: Any) -> None:
 @options.number("--threshold", "Log-odds above which a pair matches; chosen, or 0, by default.")
 @options.file("--groups-output", "Write the group of every record too.")
 @options.file("--suggestions", "Write pairs to label next too.")
-@options.count("--number", "Pairs to suggest.", default=20)
-@options.output_file("the matched pairs")
+@options.count("--number", "Pairs of --suggestions; 20.")
+@options.output_table("the matched pairs")
 @options.writing
 def match(**given: Any) -> None:
     """Match the records of the table LEFT with those of RIGHT, or among themselves.
@@ -330,7 +330,7 @@ def demo(output: Path, force: bool) -> None:
     """Train, validate and predict on embedded real data, both symmetries.
 
     Which of two train offers is taken (antisymmetric), and whether two images show the same digit
-    (symmetric). Prints a summary and writes predictions and models.
+    (symmetric). Prints a summary and writes predictions, models and reports.
     """
     from pairity.app.cli.showcase import run_demo
 

@@ -84,7 +84,7 @@ def _read_objects(settings: Settings, pairs: ParquetPairs) -> tuple[Any, Objects
     """Pairs for workers, and their objects; None where the pairs say which there are."""
     if settings.objects is None:
         return pairs.dataset(), None, Recipe(pairs.columns, identity=True)
-    objects, columns = table_of_objects(settings, pairs.columns)
+    objects, columns, _ = table_of_objects(settings, pairs.columns)
     assert objects.numbers is not None
     refuse_missing(
         objects.numbers,
@@ -144,6 +144,8 @@ def _refuse_options(settings: Settings) -> None:
         "tune": "--kernel and --C (or --alpha)",
         "probabilities": "--learner logistic, which has some",
         "report": "none: it needs all pairs in one place",
+        "title": "none: there is no report",
+        "name": "none: there is no report",
         "draw": "two labels",
         "drop_label": "files without those rows",
         "impute": "tables without missing numbers",
@@ -198,8 +200,12 @@ def _check_checkpoint(settings: Settings) -> None:
 def run_distributed_predict(settings: Settings, address: str) -> None:
     """Look, let the workers predict, say."""
     check_address(address)
-    if settings.scores is not None or settings.odds:
-        raise InputError("got --scores or --odds with --distributed; expected one table of pairs.")
+    for name in ("scores", "odds", "time", "every", "skip_unknown"):
+        if getattr(settings, name) not in (None, False, ()):
+            raise InputError(
+                f"got --{name.replace('_', '-')} with --distributed; expected one table of pairs, and"
+                " --distributed left out."
+            )
     start = time.perf_counter()
     with bad_input():
         found = read_model_file(settings.model)

@@ -16,7 +16,7 @@ from pairity.app.cli.console import make_console, show_stages
 from pairity.app.cli.errors import InputError, bad_input
 from pairity.app.cli.inspect_command import describe_model, meaning_of, say
 from pairity.app.cli.kernel_text import parse_kernel
-from pairity.app.cli.options import Settings
+from pairity.app.cli.options import STANDARD_OUTPUT, Settings
 from pairity.app.cli.outputs import new_paths
 from pairity.app.cli.prediction_scores import held_out_over_time
 from pairity.app.cli.training_data import (
@@ -81,6 +81,22 @@ def _contradictions(settings: Settings) -> Iterator[str]:
         yield "got --encode with --distributed; expected columns of numbers there."
     if "tune" in given and given & {"penalty", "alpha"}:
         yield "got --tune with --C or --alpha; expected one of them: --tune chooses it."
+    if {"tune", "tol"} <= given and "kernel" not in given:
+        yield (
+            "got --tol with --tune; expected --kernel beside them, or no --tol: the automatic model has"
+            " several learners, each with a tolerance of its own."
+        )
+    if "objects" not in given:
+        if "skip_unknown" in given:
+            yield (
+                "got --skip-unknown without --objects; expected a table of objects: without one every"
+                " id is known."
+            )
+        if "encode" in given and not settings.symmetric_feature:
+            yield "got --encode without --objects or --symmetric-feature; expected columns to encode."
+        grouped = settings.symmetric_feature or settings.antisymmetric_feature
+        if "impute" in given and not grouped:
+            yield "got --impute without --objects or features of pairs; expected numbers to fill."
     if "penalty" in given and learner == "ridge":
         yield "got --C for --learner ridge; expected --alpha."
     if "alpha" in given and learner != "ridge":
@@ -151,9 +167,7 @@ def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
         regression = settings.learner == "ridge"
         automatic = pairity.PairRegressorCV if regression else pairity.PairClassifierCV
         return automatic(settings.symmetry, verbose=settings.verbose, **_splits(settings))
-    kernel = "auto" if settings.tune else default
-    if settings.kernel is not None:
-        kernel = parse_kernel(settings.kernel, pairs)
+    kernel = default if settings.kernel is None else parse_kernel(settings.kernel, pairs)
     given = {"tol": settings.tol, "C": settings.penalty, "alpha": settings.alpha}
     given["decay"] = settings.decay
     given |= {"manifold": settings.manifold, "n_neighbors": settings.neighbors}
@@ -169,6 +183,10 @@ def _estimator(settings: Settings, default: Any, pairs: Any = None) -> Any:
 
 def run_fit(settings: Settings) -> None:
     """Read, train, save, say."""
+    for name in ("output", "report"):
+        if getattr(settings, name) == STANDARD_OUTPUT:
+            what = "a model" if name == "output" else "a report"
+            raise InputError(f"got --{name} - for {what}; expected the name of a file.")
     if settings.distributed is not None:
         from pairity.app.cli.distributed_commands import run_distributed_fit
 
@@ -223,7 +241,8 @@ def _ranking(
     places = dict(zip(settings.outputs(), staged, strict=True))
     given = Asked(model, training.recipe, training.objects, places)
     own = {name: getattr(settings, name) for name in ("level", "by", "effects", "judges")}
-    own |= {"output": settings.ranking, "training": settings.pairs, "intervals": True}
+    own |= {"output": settings.ranking, "intervals": True}
+    own["training"] = None if settings.by in (None, "object") else settings.pairs
     own |= dict.fromkeys(("pairs", "method", "threshold"))
     return write_ranking(given, Settings(**own)) | {"ranking": str(settings.ranking)}
 
@@ -237,6 +256,11 @@ def _groups(settings: Settings, training: Training, model: Any) -> dict[str, Any
         raise InputError(
             f"got --groups {settings.groups}, but nothing is validated; expected --tune,"
             " --probabilities, --draw or --report beside it."
+        )
+    if validates and settings.time is not None:
+        raise InputError(
+            f"got --groups {settings.groups} with --time {settings.time}; expected one of them: with"
+            " --time whatever is chosen or calibrated is validated on later pairs, of any group."
         )
     return {"groups": training.groups} if validates else {}
 
@@ -300,8 +324,6 @@ def metadata_of(objects: Objects, recipe: Recipe, summary: dict[str, Any]) -> Mo
 
 def _refuse_workers_only(settings: Settings) -> None:
     refuse_many_tables(settings.sources)
-    if settings.to_stdout:
-        raise InputError("got --output - for a model; expected the name of a file.")
     for name in ("title", "name"):
         if getattr(settings, name) is not None and settings.report is None:
             raise InputError(f"got --{name} without --report; expected the report that it is for.")

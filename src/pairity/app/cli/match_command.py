@@ -9,15 +9,20 @@ from typing import Any
 from pairity.app.cli.console import make_console, show_stages
 from pairity.app.cli.errors import InputError, bad_input
 from pairity.app.cli.inspect_command import say
-from pairity.app.cli.options import Settings
+from pairity.app.cli.options import STANDARD_OUTPUT, Settings
 from pairity.app.cli.outputs import new_paths
 from pairity.io import read_table, write_table
+from pairity.io.tables import table_text
 from pairity.matching import Matches, match
 from pairity.pairs.from_tables import column_of
+
+#: Pairs to label next.
+_SUGGESTED = 20
 
 
 def run_match(settings: Settings) -> None:
     """Read, match, write, say."""
+    _refuse_unused(settings)
     start = time.perf_counter()
     with (
         new_paths(settings.outputs(), settings.inputs(), force=settings.force) as staged,
@@ -42,13 +47,28 @@ def run_match(settings: Settings) -> None:
         written = {
             settings.output: found.to_frame,
             settings.groups_output: found.groups_frame,
-            settings.suggestions: lambda: found.suggest(settings.number),
+            settings.suggestions: lambda: found.suggest(settings.number or _SUGGESTED),
         }
-        for path, place in zip(settings.outputs(), staged, strict=True):
-            write_table(written[path](), place)
+        places = dict(zip(settings.outputs(), staged, strict=True))
+        for path, make in written.items():
+            if path == STANDARD_OUTPUT:
+                print(table_text(make()), end="")
+            elif path is not None:
+                write_table(make(), places[path])
     content = _summary(settings, found, scores)
     content["seconds"] = round(time.perf_counter() - start, 2)
     say(settings, f"records of {' and '.join(map(str, _given(settings)))}", content)
+
+
+def _refuse_unused(settings: Settings) -> None:
+    """Refuse options of tables that are not given."""
+    for name in ("first", "second", "label"):
+        if getattr(settings, name) is not None and not (settings.labels or settings.held_out):
+            raise InputError(
+                f"got --{name} without --labels or --held-out; expected the table that has the column."
+            )
+    if settings.number is not None and settings.suggestions is None:
+        raise InputError("got --number without --suggestions; expected the file of the pairs.")
 
 
 def _given(settings: Settings) -> list[Path]:
@@ -111,7 +131,7 @@ def _summary(settings: Settings, found: Matches, scores: dict[str, Any]) -> dict
             "candidates among held-out matches": _text(scores["candidates"]),
         }
     content |= {
-        "pairs": str(settings.output),
+        "pairs": "standard output" if settings.to_stdout else str(settings.output),
         "groups": _text(settings.groups_output),
         "to label next": _text(settings.suggestions),
     }

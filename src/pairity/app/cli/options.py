@@ -62,6 +62,10 @@ def read_config(path: Path, command: click.Command) -> dict[str, Any]:
     commands = group.commands if isinstance(group, click.Group) else {command.name}
     shared = {key: value for key, value in content.items() if key not in commands}
     own = content.get(command.name or "", {})
+    if not isinstance(own, dict):
+        raise InputError(
+            f"got {command.name} = {own!r} in {path}; expected a table of options: [{command.name}]."
+        )
     known = {  # parameters by the names that users see
         name.removeprefix("--"): parameter
         for parameter in command.params
@@ -70,7 +74,7 @@ def read_config(path: Path, command: click.Command) -> dict[str, Any]:
         and name not in ("--config", "--help")
     }
     values: dict[str, Any] = {}
-    for key, value in (shared | (own if isinstance(own, dict) else {})).items():
+    for key, value in (shared | own).items():
         if key not in known:
             raise InputError(
                 f"got the key {key!r} in {path}; expected an option of pairity {command.name}:"

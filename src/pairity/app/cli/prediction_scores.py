@@ -13,7 +13,6 @@ from sklearn.metrics import precision_recall_fscore_support, r2_score, roc_auc_s
 from pairity.app.cli.errors import InputError
 from pairity.app.cli.options import Settings
 from pairity.app.cli.training_data import Training, has_dates
-from pairity.estimators.unwrap import machine_of
 from pairity.io import Recipe
 from pairity.io.recipe import numbers
 from pairity.losses.probabilities import two_probabilities
@@ -24,11 +23,9 @@ from pairity.model_selection import (
     TimeSplit,
     probabilities_of_odds,
 )
-from pairity.model_selection.held_out import parity_of
 from pairity.model_selection.metrics import brier_score, log_loss, ranked_probability_score
 from pairity.pairs.arrays import Matrix
 from pairity.pairs.from_tables import text_of, times_in
-from pairity.pairs.parity import Orientation
 
 #: Length of a period, in the unit of the times.
 _EVERY = 30.0
@@ -183,10 +180,8 @@ def held_out_over_time(model: Any, training: Training) -> dict[str, Any]:
     if pairs.time is None or not isinstance(model, PairLogisticCV | PairClassifierCV):
         return {}
     rows, decisions = np.asarray(model.held_out_rows_), np.asarray(model.held_out_decisions_)
-    parity = parity_of(machine_of(model))
-    if isinstance(model, PairClassifierCV) and parity is not None:  # about pairs in one order
-        turned = Orientation.of_compact(pairs.compact()).turned
-        decisions = np.where(turned, parity.sign, 1.0)[rows] * decisions
+    if isinstance(model, PairClassifierCV):
+        decisions = model.held_out_as_written(pairs)
     periods = np.zeros(len(pairs), dtype=np.intp)
     for number, (_, later) in enumerate(TimeSplit(model.n_splits_).split(pairs)):
         periods[later] = number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pairity.app.cli.inspect_command import say
 from pairity.app.cli.options import Settings
 from pairity.estimators.unwrap import machine_of
 from pairity.inspection import Ranking, effects, group_objects, judges, rank_objects
-from pairity.io import read_table
+from pairity.io import Objects, Recipe, read_table
 from pairity.pairs.data import Pairs
 from pairity.pairs.from_tables import column_of, text_of
 
@@ -32,7 +33,7 @@ def run_rank(settings: Settings) -> None:
 
 def write_ranking(given: Asked, settings: Settings) -> dict[str, Any]:
     """Rank or group, write the tables, and return what to say of them."""
-    compared = _all_pairs(given, settings)
+    compared = _compared(given, settings, _table_of_pairs(given, settings))
     symmetry = machine_of(given.model).symmetry
     work = {"antisymmetric": _ranked, "symmetric": _grouped}.get(symmetry)
     if work is None:
@@ -50,19 +51,40 @@ def write_ranking(given: Asked, settings: Settings) -> dict[str, Any]:
     return content
 
 
-def _all_pairs(given: Asked, settings: Settings) -> Pairs:
-    """The pairs given, or all pairs of the objects, on neutral ground."""
-    recipe, objects = given.recipe, given.objects
+def _table_of_pairs(given: Asked, settings: Settings) -> Any:
+    """The table of the pairs to compare, where there is one."""
+    if settings.pairs is None:
+        return None
+    return read_table(settings.pairs, given.recipe.columns.ends)
+
+
+def _compared(given: Asked, settings: Settings, frame: Any) -> Pairs:
+    """The pairs of a table, or all pairs of the objects on neutral ground; at a time if one is given."""
+    recipe, at = given.recipe, getattr(settings, "at", None)
     timed = recipe.columns.time is not None
-    at: Any = getattr(settings, "at", None)
-    if settings.pairs is not None:
-        return given.pairs_in(settings.pairs)
-    if timed != (at is not None):
+    if at is not None and not timed:
+        raise InputError(
+            "got --at for a model trained without --time; expected one trained with it."
+        )
+    if frame is None and timed and at is None:
         raise InputError(
             "got a model trained with --time; expected --at TIME, when objects are compared."
-            if timed
-            else "got --at for a model trained without --time; expected one trained with it."
         )
+    if at is not None:  # in the place of the times that a table may have
+        recipe = replace(recipe, columns=replace(recipe.columns, time=None))
+    if frame is None:
+        pairs = _all_pairs(recipe, given.objects)
+    else:
+        pairs = recipe.pairs(frame, given.objects, settings.pairs.name)
+    if at is None:
+        return pairs
+    with suppress(ValueError):  # a date as it is written
+        at = float(at)
+    return pairs.at(at)
+
+
+def _all_pairs(recipe: Recipe, objects: Objects) -> Pairs:
+    """All pairs of the objects, on neutral ground."""
     names = recipe.feature_names(objects)
     if names["symmetric"]:
         raise InputError(
@@ -71,20 +93,14 @@ def _all_pairs(given: Asked, settings: Settings) -> Pairs:
         )
     table, n = recipe.object_table(objects), len(objects.texts)
     flat = np.zeros((n * (n - 1) // 2, len(names["antisymmetric"])))
-    pairs = Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
-    if at is None:
-        return pairs
-    with suppress(ValueError):  # a date as it is written
-        at = float(at)
-    return pairs.at(at)
+    return Pairs.complete(table, antisymmetric=flat, ids=objects.texts)
 
 
 def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:
     method = _method(settings, _RANKINGS, "antisymmetric")
     if settings.threshold is not None:
         raise InputError("got --threshold for an antisymmetric model; expected a symmetric one.")
-    if settings.level is not None and not settings.intervals:
-        raise InputError("got --level without --intervals; expected both.")
+    _refuse_without_intervals(settings)
     ranking = rank_objects(
         given.model,
         pairs,
@@ -103,6 +119,22 @@ def _ranked(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[s
         "triangles that go round": f"{ranking.cycles.n_cyclic} of {ranking.cycles.n_triangles}",
     }
     return ranking.to_frame(), content | _certainty(ranking)
+
+
+def _refuse_without_intervals(settings: Settings) -> None:
+    """Refuse what only intervals, effects or judges go by, where none of them is asked for."""
+    if settings.level is not None and not (settings.intervals or settings.effects):
+        raise InputError("got --level without --intervals or --effects; expected one of them.")
+    if settings.by is not None and not (settings.intervals or settings.effects or settings.judges):
+        raise InputError(
+            f"got --by {settings.by} without --intervals, --effects or --judges; expected one of them:"
+            " a ranking alone does not go by it."
+        )
+    if settings.training is not None and settings.by in (None, "object"):
+        raise InputError(
+            "got --training without --by COL; expected the column of that table whose rows hang"
+            " together, or no table."
+        )
 
 
 def _certainty(ranking: Ranking) -> dict[str, Any]:
@@ -169,11 +201,12 @@ def _clusters(given: Asked, settings: Settings) -> Any:
 
 
 def _grouped(given: Asked, pairs: Pairs, settings: Settings) -> tuple[Any, dict[str, Any]]:
-    if settings.intervals or settings.effects or settings.judges or settings.by is not None:
-        raise InputError(
-            "got --intervals, --by, --effects or --judges for a symmetric model; expected an"
-            " antisymmetric one."
-        )
+    for name in ("intervals", "level", "by", "training", "effects", "judges"):
+        if getattr(settings, name) not in (None, False):
+            raise InputError(
+                f"got --{name} for a symmetric model; expected an antisymmetric one: groups have no"
+                " intervals or effects."
+            )
     model, objects = given.model, given.objects
     method, threshold = _method(settings, _GROUPINGS, "symmetric"), settings.threshold
     groups = group_objects(model, pairs, ids=objects.ids, method=method, threshold=threshold)
@@ -205,14 +238,15 @@ def run_suggest(settings: Settings) -> None:
     if settings.top is not None and settings.strategy != "top":
         raise InputError(f"got --top with --strategy {settings.strategy}; expected --strategy top.")
     with asked(settings) as given:
-        pool = _all_pairs(given, settings)
+        frame = _table_of_pairs(given, settings)
+        pool = _compared(given, settings, frame)
         found = suggest(
             given.model,
             pool,
             settings.number,
             settings.strategy,
             top=settings.top or 10,
-            costs=_costs(settings, given),
+            costs=_costs(settings, frame),
             asked=None if settings.asked is None else given.pairs_in(settings.asked),
         )
         table = found.to_frame()
@@ -234,10 +268,9 @@ def run_suggest(settings: Settings) -> None:
     say(settings, f"what to ask after {settings.model}", content)
 
 
-def _costs(settings: Settings, given: Asked) -> Any:
+def _costs(settings: Settings, frame: Any) -> Any:
     if settings.cost is None:
         return None
-    if settings.pairs is None:
+    if frame is None:
         raise InputError("got --cost without POOL; expected the table that has the column.")
-    frame = read_table(settings.pairs, given.recipe.columns.ends)
     return column_of(frame, settings.cost, settings.pairs.name).to_numpy(dtype=np.float64)

@@ -39,10 +39,10 @@ def read_training(settings: Settings) -> Training:
     frame = read_table(settings.pairs, (settings.first, settings.second))
     name = settings.pairs.name
     left_out: dict[str, Any] = {}
-    columns, encoding = training_columns(settings), _encoding(settings, frame)
-    table = None if settings.objects is None else table_of_objects(settings, columns, encoding)
-    if table is not None:
-        frame, left_out = known_part(settings, frame, columns.ends, table[0])
+    columns, objects, encoding = training_columns(settings), None, None
+    if settings.objects is not None:
+        objects, columns, encoding = table_of_objects(settings, columns, frame)
+        frame, left_out = known_part(settings, frame, columns.ends, objects)
     labels = labels_of_column(
         column_of(frame, settings.label, name),
         numeric=settings.learner in ("svr", "ridge"),
@@ -53,7 +53,8 @@ def read_training(settings: Settings) -> Training:
         unlabelled=settings.learner in ("transductive", "laplacian"),
     )
     frame = frame.iloc[labels.kept]
-    objects, columns = table or named_objects(settings, frame)
+    if objects is None:
+        objects, columns = named_objects(settings, frame)
     if getattr(settings, "encode", False):
         recipe = Recipe.encoded(frame, objects, columns, name, encoding)
     else:
@@ -92,7 +93,7 @@ def training_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     """Objects of a training table and the columns that are features."""
     if settings.objects is None:
         return named_objects(settings, frame)
-    return table_of_objects(settings, training_columns(settings), _encoding(settings, frame))
+    return table_of_objects(settings, training_columns(settings))[:2]
 
 
 def named_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
@@ -102,18 +103,13 @@ def named_objects(settings: Settings, frame: Any) -> tuple[Objects, Columns]:
     return Objects.named_in(frame, columns, name, names_only=names_only), columns
 
 
-def _encoding(settings: Settings, frame: Any) -> TableEncoding | None:
-    """How columns of objects of any type become numbers, learnt from those that pairs name."""
-    if not getattr(settings, "encode", False) or settings.objects is None:
-        return None
-    table = read_table(settings.objects, (settings.id,))
-    named = {text_of(value) for end in (settings.first, settings.second) for value in frame[end]}
-    used = column_of(table, settings.id, settings.objects.name).map(text_of).isin(named)
-    return TableEncoding.learn(table[used], object_columns(table, settings))
-
-
 def training_columns(settings: Settings) -> Columns:
     """Columns of a training table, those of the objects left open."""
+    if settings.objects is None and settings.id != "id":
+        raise InputError(
+            f"got --id {settings.id} without --objects; expected the table of objects that has the"
+            " column, or neither."
+        )
     if settings.objects is None and (settings.feature or settings.ignore):
         raise InputError(
             "got --feature or --ignore without --objects; expected a table of objects to take"
@@ -138,13 +134,22 @@ def training_columns(settings: Settings) -> Columns:
 
 
 def table_of_objects(
-    settings: Settings, columns: Columns, encoding: TableEncoding | None = None
-) -> tuple[Objects, Columns]:
-    """Objects of a table of their own, and all columns."""
-    table = read_table(settings.objects, (settings.id,))
+    settings: Settings, columns: Columns, frame: Any = None
+) -> tuple[Objects, Columns, TableEncoding | None]:
+    """Objects of a table of their own, all columns, and how those of any type become numbers.
+
+    That is learnt, with ``--encode``, from the objects that the pairs of ``frame`` name.
+    """
+    table, name = read_table(settings.objects, (settings.id,)), settings.objects.name
     features = object_columns(table, settings)
-    objects = Objects.read(table, settings.id, features, settings.objects.name, encoding)
-    return objects, replace(columns, id=settings.id, features=tuple(features))
+    encoding = None
+    if frame is not None and getattr(settings, "encode", False):
+        ends = (column_of(frame, end, settings.pairs.name) for end in columns.ends)
+        named = {text_of(value) for end in ends for value in end}
+        used = table[settings.id].map(text_of).isin(named)
+        encoding = TableEncoding.learn(table[used], features)
+    objects = Objects.read(table, settings.id, features, name, encoding)
+    return objects, replace(columns, id=settings.id, features=tuple(features)), encoding
 
 
 def names_of_objects(settings: Settings) -> dict[str, str]:
@@ -211,6 +216,11 @@ def recipe_of(found: ModelFile, settings: Settings) -> Recipe:
 
 def read_objects(found: ModelFile, recipe: Recipe, settings: Settings) -> Objects:
     """Objects of a new table, those that the model was trained with, or those that pairs name."""
+    if settings.objects is None and settings.id is not None:
+        raise InputError(
+            f"got --id {settings.id} without a table of objects; expected the table that has the"
+            " column, or neither."
+        )
     if recipe.names_only:
         if settings.objects is not None or settings.pairs is None:
             raise InputError(

@@ -12,7 +12,7 @@ goes from pairs to objects; ``explanations``, ``pictures`` and ``observations`` 
 and whether to trust it.  ``charts`` draws, ``wording`` phrases, ``page`` fills the template.
 """
 
-from pairity.app.report.gather import gather
+from pairity.app.report.gathering import gather
 from pairity.app.report.page import render, write_report
 from pairity.app.report.report_data import Limits, ReportData
 

@@ -23,10 +23,10 @@ from scipy.stats import rankdata
 
 from pairity.app.report.report_data import Estimate, Setting
 from pairity.app.report.subject import STEPS, Subject
-from pairity.app.report.unseen import SETTINGS, HeldOut, two_columns
+from pairity.app.report.unseen import SETTINGS, HeldOut
+from pairity.losses.probabilities import two_probabilities
 from pairity.model_selection.metrics import LEAST_PROBABILITY
 from pairity.pairs.arrays import Places, Vector
-from pairity.pairs.parity import Orientation
 from pairity.pairs.same_objects import Ends, ends_of
 
 
@@ -207,11 +207,8 @@ def setting_of_whole(
     """Figures of an automatic model as a whole, by its own held-out decisions; None of others."""
     if not hasattr(model, "members_"):
         return None
-    rows, decisions = np.asarray(model.held_out_rows_), np.asarray(model.held_out_decisions_)
-    if subject.parity is not None:  # they are about each pair in one order; here as it is written
-        turned = Orientation.of_compact(subject.pairs.compact()).turned
-        decisions = np.where(turned, subject.parity.sign, 1.0)[rows] * decisions
-    chances = None if subject.kind == "numbers" else two_columns(decisions)
+    rows, decisions = model.held_out_rows_, model.held_out_as_written(subject.pairs)
+    chances = None if subject.kind == "numbers" else two_probabilities(decisions)
     held = HeldOut(rows, decisions, np.zeros(len(rows), dtype=np.intp), n_folds=model.n_splits_)
     whole = setting_of("whole", subject, held, chances, groups, odd_names)
     n_train = round(len(subject.pairs) - len(np.unique(rows)) / max(1, model.n_splits_))

@@ -9,7 +9,7 @@ import os
 from typing import Any
 
 from pairity.app.report import charts, wording
-from pairity.app.report.gather import gather
+from pairity.app.report.gathering import gather
 from pairity.app.report.report_data import Matrix, ReportData, Setting
 from pairity.io.store import whole_file
 from pairity.pairs.data import Pairs
@@ -88,7 +88,7 @@ def write_report(
     model, pairs, y, **options
         Those of ``gather``: ``title``, ``feature_names``, ``label_names``,
         ``object_names``, ``objects``, ``groups``, ``object_groups``, ``test``, ``test_name``,
-        ``limits`` and ``random_state``.
+        ``limits``, ``dates`` and ``random_state``.
     path : str or path-like
         Where to; an existing file is replaced in one step.
 

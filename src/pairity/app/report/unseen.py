@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from pairity.app.report.report_data import Limits
 from pairity.app.report.subject import Subject
 from pairity.estimators.kernel_machines import PairLogistic
 from pairity.inspection.fitted_function import values_of
+from pairity.losses.probabilities import two_probabilities
 from pairity.model_selection import ObjectKFold, PairKFold, TimeSplit
 from pairity.model_selection.curves import (
     fit_draws,
@@ -164,7 +164,7 @@ def _chances(
         return draws.probabilities(asked)
     fit = fit_isotonic if getattr(subject.model, "method", "") == "isotonic" else fit_sigmoid
     smoothed = smoothed_targets(targets, weights, subject.parity)
-    return two_columns(fit(decisions, smoothed, weights, subject.parity).log_odds(asked))
+    return two_probabilities(fit(decisions, smoothed, weights, subject.parity).log_odds(asked))
 
 
 def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
@@ -175,7 +175,7 @@ def chances_of_fold_decisions(subject: Subject, held: HeldOut) -> Vector | None:
     if subject.kind == "numbers" or not len(held.rows):
         return None
     if subject.kind == "labels" and isinstance(subject.machine, PairLogistic):  # log-odds already
-        return two_columns(held.decisions)
+        return two_probabilities(held.decisions)
     targets, weights = subject.targets[held.rows], held.weights
     chances = np.full((len(held.rows), len(subject.classes)), np.nan)
     for fold in np.unique(held.folds):
@@ -201,12 +201,6 @@ def with_chances(subject: Subject, held: HeldOut) -> tuple[HeldOut, Vector | Non
 
 def _can_fit(subject: Subject, targets: Vector) -> bool:
     return subject.is_odd or len(np.unique(targets)) > 1
-
-
-def two_columns(log_odds: Vector) -> Vector:
-    """Probabilities of two classes from log-odds of the second."""
-    positive = expit(log_odds)
-    return np.column_stack([1.0 - positive, positive])
 
 
 def chances_of_model(subject: Subject, held: HeldOut, pairs: Any) -> Vector | None:
