@@ -1,5 +1,6 @@
 """Settings of the whole suite; generators live in ``cases``, plain twins in ``naive``."""
 
+import gc
 import os
 
 import numpy as np
@@ -62,6 +63,12 @@ SLOW_FILES = (
 def pytest_collection_modifyitems(items):
     rank = {name: number for number, name in enumerate(SLOW_FILES)}
     items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
+
+def pytest_collection_finish():
+    """What stays to the end, thousands of tests among it, is not looked through for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

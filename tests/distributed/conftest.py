@@ -8,6 +8,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pytest
 
+import fresh
+
 pytest.importorskip("distributed", reason="the extra pairity[distributed] is not installed")
 
 
@@ -43,7 +45,17 @@ def client():
 
 
 @pytest.fixture(scope="module")
-def processes():
+def forked():
+    """Workers in processes of their own do not import everything anew."""
+    import dask
+
+    fresh.ready()
+    with dask.config.set({"distributed.worker.multiprocessing-method": fresh.METHOD}):
+        yield
+
+
+@pytest.fixture(scope="module")
+def processes(forked):
     """Two workers in processes of their own, which are started again where they are killed."""
     with small_cluster(memory_limit="1GiB") as client:
         yield client

@@ -116,7 +116,7 @@ def test_class_weights(client, tmp_path, class_weight):
     assert far.certificate_.primal == pytest.approx(near.certificate_.primal, rel=3e-5)
 
 
-def test_a_local_cluster_is_started_where_none_is_given(odd_problem, threads):
+def test_a_local_cluster_is_started_where_none_is_given(odd_problem, threads, forked):
     threads(1)  # as many workers
     model = distributed.fit(
         PairRidge("antisymmetric", kernel=KERNEL), odd_problem.dataset(), "value"
