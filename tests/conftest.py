@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 from pairity.runtime.resources import set_thread_count
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # One core for each process: threads of BLAS that wait for a core that another process has
-    # take ten times the processor time of the work itself.
-    threadpool_limits(1, user_api="blas")
+    # One core for each process: threads of BLAS and OpenMP that wait for a core that another
+    # process has take up to ten times the processor time of the work itself.
+    threadpool_limits(1)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for processes that tests start
 
 settings.register_profile(
