@@ -134,7 +134,7 @@ class Problem:
         from pairity import PairSVC
         from pairity.kernels import Gaussian, Linear, Nystroem, Product
 
-        kernel = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+        kernel = Product(Nystroem(Gaussian(2.0), 10)) + Linear()
         fitted = kernel.fitted_to(self.in_memory())
         return PairSVC(self.symmetry, **{"kernel": fitted, "C": 0.05, "tol": 1e-3, **options})
 
