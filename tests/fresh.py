@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import sys
 import time
-from multiprocessing import forkserver
 from pathlib import Path
 
 METHOD = "forkserver" if sys.platform.startswith("linux") else "spawn"
@@ -32,6 +31,8 @@ PACKAGES = (
 def ready():
     """Start the server, unless it runs: Dask would start one that knows nothing of the package."""
     if METHOD == "forkserver":
+        from multiprocessing import forkserver  # not everywhere
+
         CONTEXT.set_forkserver_preload(list(PACKAGES))
         forkserver.ensure_running()
 
