@@ -1,5 +1,6 @@
 """Settings of the whole suite; generators live in ``cases``, plain twins in ``naive``."""
 
+import gc
 import os
 
 import numpy as np
@@ -11,9 +12,9 @@ from threadpoolctl import threadpool_limits
 from pairity.runtime.resources import set_thread_count
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # One core for each process: threads of BLAS that wait for a core that another process has
-    # take ten times the processor time of the work itself.
-    threadpool_limits(1, user_api="blas")
+    # One core for each process: threads of BLAS and OpenMP that wait for a core that another
+    # process has take up to ten times the processor time of the work itself.
+    threadpool_limits(1)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for processes that tests start
 
 settings.register_profile(
@@ -62,6 +63,17 @@ SLOW_FILES = (
 def pytest_collection_modifyitems(items):
     rank = {name: number for number, name in enumerate(SLOW_FILES)}
     items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What stays to the end, thousands of tests among it, is not looked through for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture

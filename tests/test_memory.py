@@ -53,12 +53,9 @@ def test_limit_of_what_is_inside():
     assert limit_of(PairSVC("symmetric")) is None
 
 
-#: Calls in a process of their own each, forked from one that has imported everything.
+#: Calls in a process of their own each, forked from one that has imported what they need.
 FORKED = """
 import json, os
-import numpy as np
-from benchmarks import memory
-from pairity.runtime.resources import default_limit, give_back
 
 {work}
 
@@ -71,18 +68,27 @@ for arguments in {arguments}:
 
 #: Arrays of 8 MB between small ones that stay; the C library keeps what was freed between them.
 SCATTERED = """
+import numpy as np
+from pairity.runtime.resources import default_limit, give_back
+
+def resident():
+    with open("/proc/self/statm") as facts:
+        return int(facts.read().split()[1]) * 4096 / 1e6
+
 def work(before, after):
     np.ones(2_500_000)
     eval(before)
     large = [(np.ones(1_000_000), np.ones(50_000)) for _ in range(20)]
     small = [pair[1] for pair in large]
-    held = memory._resident()
+    held = resident()
     del large
     eval(after)
-    return held - memory._resident()
+    return held - resident()
 """
 
 PEAK = """
+from benchmarks import memory
+
 def work(run, limit):
     return memory._run_here(run, limit, warm=True)
 """

@@ -1,8 +1,6 @@
 """Every bad input: exit code 2, one line, no traceback, nothing written, nothing lost."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ pytest.importorskip("pandas", reason="pandas comes with the command line extra")
 pytest.importorskip("pyarrow", reason="pyarrow comes with the command line extra")
 
 import pairity
+from fresh import Fresh
 from pairity import PairRidge, Pairs
 from pairity.app.cli.commands import main
 
@@ -235,18 +234,12 @@ def test_bad_input(arguments, pattern, directory, monkeypatch):
     assert snapshot(directory) == before
 
 
-def test_from_the_shell(directory):
+def test_from_the_shell(directory, tmp_path):
     """The same in a process of its own."""
     code = "import sys; from pairity.app.cli import run; sys.argv[0] = 'pairity'; run()"
     before = snapshot(directory)
-    done = subprocess.run(
-        [sys.executable, "-c", code, *f"{FIT} --objects objects.csv".split()],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=directory,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
+    done = Fresh(code, *f"{FIT} --objects objects.csv".split(), folder=directory, notes=tmp_path)
+    assert (done.ended(), done.stdout) == (2, "")
     assert done.stderr.startswith("pairity: got texts in column 'team' of objects.csv")
     assert len(done.stderr.splitlines()) == 1
     assert snapshot(directory) == before

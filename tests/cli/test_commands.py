@@ -169,16 +169,14 @@ def run_entry_point(*arguments, **options):
 
 
 def test_the_installed_command_works_and_the_same_seed_gives_the_same_files(tmp_path):
-    done = run_entry_point("reproduce", "table2", "--output", "here", cwd=tmp_path)
+    done = run_entry_point("reproduce", "table1", "--output", "here", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Table 2(e)" in done.stdout
-    assert (tmp_path / "here" / "table2.png").exists()
-    refused = run_entry_point("reproduce", "table2", "--output", "here", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert refused.stdout == ""
-    assert len(refused.stderr.splitlines()) == 1
-    assert invoke("reproduce", "table2", "--output", tmp_path / "again").exit_code == 0
-    for name in ("table2.csv", "table2_summary.csv"):
+    assert "Table 1(e)" in done.stdout
+    assert (tmp_path / "here" / "table1.png").exists()
+    refused = invoke("reproduce", "table1", "--output", tmp_path / "here")
+    assert_refused(refused, "--force")
+    assert invoke("reproduce", "table1", "--output", tmp_path / "again").exit_code == 0
+    for name in ("table1.csv", "table1_summary.csv"):
         assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ dask = pytest.importorskip("distributed", reason="it comes with the extra pairit
 import tables_made  # noqa: E402
 from tables_made import FIT_GAMES, FIT_RECORDS, run  # noqa: E402
 
+from fresh import Fresh  # noqa: E402
 from pairity.app.cli.workers import ParquetPairs  # noqa: E402
 from pairity.distributed.predictions import label_column  # noqa: E402
 from pairity.io import (  # noqa: E402
@@ -343,18 +342,17 @@ def test_bad_input(arguments, pattern, bad, address, monkeypatch):
 # Without an address -----------------------------------------------------------------------------
 
 
-def test_workers_of_this_machine(place):
+def test_workers_of_this_machine(place, tmp_path_factory):
     """In a process of its own: nothing on standard error, and nothing left behind."""
-    code = "import sys; from pairity.app.cli import run; sys.argv[0] = 'pairity'; run()"
+    code = (
+        "import sys; from pairity.app.cli import run; sys.argv[0] = 'pairity';"
+        "from pairity.runtime.resources import set_thread_count;"
+        "set_thread_count(1); run()"  # as many workers
+    )
     options = ["games/*.parquet", *FIT_GAMES, "--learner", "ridge", "--distributed"]
     before = files_in(place)
-    done = subprocess.run(
-        [sys.executable, "-c", code, "fit", *options, "--output", "m.pairity", "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=place,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    words = "fit", *options, "--output", "m.pairity", "--json"
+    done = Fresh(code, *words, folder=place, notes=tmp_path_factory.mktemp("notes"))
+    assert (done.ended(), done.stderr) == (0, "")
     assert json.loads(done.stdout)["certificate"]["holds"] is True
     assert files_in(place) == before | {"m.pairity"}

@@ -13,6 +13,7 @@ import pytest
 from faults import Calls, exit_code_of
 from tables_made import make_games, make_players
 
+from fresh import Fresh
 from pairity.app import cli
 from pairity.app.cli import interrupts, outputs
 from pairity.app.cli.outputs import new_folder, new_paths
@@ -30,8 +31,9 @@ FIT = [
 ]
 #: Tells when the fit begins, and goes on until something ends it.
 ENDLESS = """
-import sys, time
+import signal, sys, time
 import pairity.estimators.kernel_machines as svc
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever those who run tests were told
 def fit(*arguments):
     print("fitting", flush=True)
     while True:
@@ -44,50 +46,44 @@ run()
 
 @pytest.fixture
 def place(tmp_path):
-    make_games(make_players(n=6), n=15).to_csv(tmp_path / "games.csv", index=False)
-    (tmp_path / "out.pairity").write_bytes(b"old")
-    return tmp_path
+    place = tmp_path / "here"
+    place.mkdir()
+    make_games(make_players(n=6), n=15).to_csv(place / "games.csv", index=False)
+    (place / "out.pairity").write_bytes(b"old")
+    return place
 
 
-def start(place, script=ENDLESS, **options):
-    """A fit that hears signals, even where those who run the tests were told to ignore them."""
-    return subprocess.Popen(
-        [sys.executable, "-c", script, "fit", "games.csv", *FIT, "--output", "out.pairity"],
-        cwd=place,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **options,
-    )
+def start(place, script=ENDLESS):
+    """A fit in a process of its own, begun."""
+    words = "fit", "games.csv", *FIT, "--output", "out.pairity"
+    begun = Fresh(script, *words, folder=place, notes=place.parent)
+    begun.wait_for("fitting\n")
+    return begun
 
 
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "term"]
 )
 def test_a_signal_leaves_what_was_there(place, number, code):
-    process = start(place)
-    assert process.stdout.readline() == "fitting\n"
+    begun = start(place)
     assert list(place.glob(".pairity-*"))
-    process.send_signal(number)
-    said = process.communicate()[1]
-    assert process.returncode == code
-    assert said.split("\n")[-2:] == ["pairity: interrupted; nothing was written", ""]
-    assert "Traceback" not in said
+    os.kill(begun.process.pid, number)
+    assert begun.ended() == code
+    assert begun.stderr.split("\n")[-2:] == ["pairity: interrupted; nothing was written", ""]
+    assert "Traceback" not in begun.stderr
     assert sorted(path.name for path in place.iterdir()) == ["games.csv", "out.pairity"]
     assert (place / "out.pairity").read_bytes() == b"old"
 
 
 def test_the_next_command_removes_what_a_killed_one_left(place):
-    process = start(place)
-    assert process.stdout.readline() == "fitting\n"
-    process.kill()
-    process.communicate()
+    begun = start(place)
+    begun.process.kill()
+    assert begun.ended() == -signal.SIGKILL
     (left,) = place.glob(".pairity-*")
     (left / "old" / "lost.csv").write_text("moved aside, and its place is empty")
     (left / "old" / "games.csv").write_text("replaced already")
     others = {".pairity-mine", left.name.rsplit("-", 1)[0], left.name.replace("-", "-f", 1)[:-1]}
-    alive = left.name.replace(f"-{process.pid}-", f"-{os.getpid()}-")
+    alive = left.name.replace(f"-{begun.process.pid}-", f"-{os.getpid()}-")
     for name in (*others, alive):
         (place / name).mkdir()
     games = (place / "games.csv").read_text()
@@ -133,12 +129,10 @@ def test_a_swallowed_interrupt_comes_again(place):
         "    while True:",
         "    try:\n        time.sleep(99)\n    except BaseException:\n        pass\n    while True:",
     )
-    process = start(place, swallowing)
-    assert process.stdout.readline() == "fitting\n"
-    process.send_signal(signal.SIGINT)
-    said = process.communicate()[1]
-    assert process.returncode == 130
-    assert said.strip() == "pairity: interrupted; nothing was written"
+    begun = start(place, swallowing)
+    os.kill(begun.process.pid, signal.SIGINT)
+    assert begun.ended() == 130
+    assert begun.stderr.strip() == "pairity: interrupted; nothing was written"
 
 
 def test_an_interrupt_of_the_removal_is_made_up_for(place, monkeypatch):
@@ -229,21 +223,17 @@ def test_a_full_disk_is_told_once():
     assert (found.returncode, found.stderr) == (7, "done\n")
 
 
-def test_letters_that_the_terminal_does_not_have():
+def test_letters_that_the_terminal_does_not_have(tmp_path):
     script = (
+        "import sys; sys.stdout.reconfigure(encoding='ascii');"
         "from pairity.app.cli.errors import make_patient;"
         "from pairity.app.cli import console, inspect_command as summary;"
         "make_patient(); content = {'best': ['Zoë']};"
         "summary.print_summary(console.make_console(), 'Zoë', content);"
         "summary.print_json(content)"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    found = Fresh(script, folder=tmp_path, notes=tmp_path)
+    assert found.ended() == 0, found.stderr
     text = "Zo\\xeb\nbest  Zo\\xeb\n"
     assert found.stdout.startswith(text)
     assert json.loads(found.stdout[len(text) :]) == {"best": ["Zoë"]}

@@ -8,6 +8,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import pytest
 
+import fresh
+
 pytest.importorskip("distributed", reason="the extra pairity[distributed] is not installed")
 
 
@@ -43,7 +45,17 @@ def client():
 
 
 @pytest.fixture(scope="module")
-def processes():
+def forked():
+    """Workers in processes of their own do not import everything anew."""
+    import dask
+
+    fresh.ready()
+    with dask.config.set({"distributed.worker.multiprocessing-method": fresh.METHOD}):
+        yield
+
+
+@pytest.fixture(scope="module")
+def processes(forked):
     """Two workers in processes of their own, which are started again where they are killed."""
     with small_cluster(memory_limit="1GiB") as client:
         yield client
@@ -122,7 +134,7 @@ class Problem:
         from pairity import PairSVC
         from pairity.kernels import Gaussian, Linear, Nystroem, Product
 
-        kernel = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+        kernel = Product(Nystroem(Gaussian(2.0), 10)) + Linear()
         fitted = kernel.fitted_to(self.in_memory())
         return PairSVC(self.symmetry, **{"kernel": fitted, "C": 0.05, "tol": 1e-3, **options})
 

@@ -18,7 +18,7 @@ from pairity.losses.piecewise import LossRecipe
 from pairity.pairs.parity import Parity
 from pairity.solvers.low_rank.form import read_form
 
-KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+KERNEL = Product(Nystroem(Gaussian(2.0), 10)) + Linear()
 
 
 # One file ---------------------------------------------------------------------------------------

@@ -3,13 +3,12 @@
 import os
 import shutil
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from tests.distributed.conftest import Problem
 
+from fresh import Fresh
 from pairity import distributed
 from pairity.distributed import cluster, train
 from pairity.distributed.cluster import read_checkpoint, write_checkpoint
@@ -110,8 +109,9 @@ def test_a_fit_that_is_cut_off_goes_on_to_the_same_model(client, odd_problem, tm
         address=client.scheduler.address,
         state=str(state),
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert run.returncode == -signal.SIGKILL, run.stderr
+    (tmp_path / "notes").mkdir()
+    run = Fresh(code, folder=os.getcwd(), notes=tmp_path / "notes")
+    assert run.ended() == -signal.SIGKILL, run.stderr
     with np.load(state) as stored:
         assert int(stored["n_iter"]) == 2
     resumed = distributed.fit(

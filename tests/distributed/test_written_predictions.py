@@ -16,7 +16,7 @@ from pairity.solvers.low_rank.form import group_columns, read_form
 from pairity.solvers.low_rank.low_rank_fit import prepare
 from pairity.solvers.low_rank.passes import Engine
 
-KERNEL = Product(Nystroem(Gaussian(2.0), 20)) + Linear()
+KERNEL = Product(Nystroem(Gaussian(2.0), 10)) + Linear()
 
 
 def read(files):

@@ -136,7 +136,8 @@ def test_many_pairs_of_few_objects(symmetry, case):
     assert_swap_law(model, new_pairs(n=900, m=14, widths=(3, 0, 0)))
 
 
-@pytest.mark.parametrize(("symmetry", "case"), ALL, ids=repr)
+# rows become pairs before a kernel sees them, so a third of the kernels
+@pytest.mark.parametrize(("symmetry", "case"), ALL[::3], ids=repr)
 def test_wide_rows(symmetry, case):
     train = cases.random_pairs(1, n=40, m=12)
     model = PairSVC(symmetry, kernel=case.kernel, n_symmetric=2, n_antisymmetric=2)

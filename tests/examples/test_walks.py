@@ -2,13 +2,17 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("pandas", reason="pandas comes with the command line extra")
+
+from pairity.app.cli.commands import main
 
 ROOT = Path(__file__).resolve().parents[2]
 WALKS = ROOT / "examples" / "walks"
@@ -42,27 +46,47 @@ def test_walks_are_short(name):
     assert len([line for line in lines if not re.match(r"import |from ", line)]) < 15
 
 
+def commands_of(script, folder, place):
+    """The commands that the shell finds in a script, as lists of words."""
+    noted = place / "noted"
+    for command in ("pairity", "python"):
+        stub = place / command
+        stub.write_text(f"#!/bin/sh\nprintf '%s\\n' {command} \"$@\" '' >> '{noted}'\n")
+        stub.chmod(0o755)
+    path = f"{place}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(["sh", script, folder], check=True, env=os.environ | {"PATH": path})
+    return [block.split("\n") for block in noted.read_text().rstrip("\n").split("\n\n")]
+
+
+def run_python(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", list(words))
+    runpy.run_path(words[0], run_name="__main__")
+
+
+def run_pairity(*words):
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    print(result.stdout)
+
+
 @pytest.mark.parametrize("name", FOLDERS)
-def test_walk(name, tmp_path):
+def test_walk(name, tmp_path, monkeypatch, capsys):
+    """In this process: one of its own for each command would import everything anew."""
     folder = DATA / FOLDERS[name] if FOLDERS[name] else tmp_path
     if not folder.exists():
         pytest.skip("the data folder is not beside the repository")
-    commands = tmp_path / "commands"
-    commands.mkdir()
-    for command, target in {"pairity": "-m pairity", "python": ""}.items():
-        script = commands / command
-        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {target} "$@"\n', encoding="utf-8")
-        script.chmod(0o755)
-    interpreter = "sh" if name.endswith(".sh") else sys.executable
-    done = subprocess.run(
-        [interpreter, str(WALKS / name), str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        env=os.environ | {"PATH": f"{commands}{os.pathsep}{os.environ['PATH']}"},
-    )
-    assert done.returncode == 0, done.stderr
+    place = tmp_path / "here"
+    place.mkdir()
+    monkeypatch.chdir(place)
+    if name.endswith(".sh"):
+        for command, *words in commands_of(WALKS / name, folder, tmp_path):
+            if command == "pairity":
+                run_pairity(*words)
+            else:
+                run_python(monkeypatch, *words)
+    else:
+        run_python(monkeypatch, str(WALKS / name), str(folder))
     pattern, page = SHOWN[name]
-    assert re.search(pattern, done.stdout), done.stdout
+    shown = capsys.readouterr().out
+    assert re.search(pattern, shown), shown
     assert re.search(pattern, (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))

@@ -4,8 +4,6 @@ import json
 import pickle
 import random
 import re
-import subprocess
-import sys
 import textwrap
 
 import crafted
@@ -14,6 +12,7 @@ import pytest
 
 import cases
 import pairity
+from fresh import Fresh
 from pairity import PairSVC
 from pairity.exceptions import ModelFileError
 from pairity.io import ModelMetadata
@@ -461,13 +460,8 @@ def test_nothing_of_a_file_runs(content, tmp_path):
     files = list(payloads(content, mark))
     for number, made in enumerate(files):
         (directory / f"{number:03d}.pairity").write_bytes(made)
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(WATCHED), str(directory), str(sound)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = Fresh(textwrap.dedent(WATCHED), directory, sound, folder=tmp_path, notes=tmp_path)
+    assert done.ended() == 0, done.stderr
     refused, loaded, *found = done.stdout.split()
     assert found == ["[]", "[]"]
     assert int(refused) + int(loaded) == len(files)

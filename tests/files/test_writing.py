@@ -1,14 +1,13 @@
 """A model file appears whole or not at all."""
 
 import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
 import cases
 import pairity
+from fresh import Fresh
 from pairity import PairSVC
 from pairity.io.store import whole_file
 
@@ -103,13 +102,8 @@ def test_killed_while_saving(models, tmp_path):
     paths = [tmp_path / "old.pairity", tmp_path / "new.pairity"]
     for model, path in zip(models, paths, strict=True):
         pairity.save(model, path)
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(KILLED), *map(str, paths)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    done = Fresh(textwrap.dedent(KILLED), *paths, folder=tmp_path, notes=tmp_path)
+    assert done.ended() == 0, done.stderr
     assert len(done.stdout.split()) == 11
 
 

@@ -61,19 +61,18 @@ def with_hidden_labels_turned(draw, seed):
 
 @SYMMETRIES
 def test_held_out_labels_change_nothing_but_what_is_right(symmetry, few_settings):
-    """Two seeds of the whole protocol, with true and with opposite test labels."""
+    """The whole protocol, with true and with opposite test labels."""
     task, draw = tiny_task(symmetry), tiny_draw(symmetry)
-    for seed in range(2):
-        sizes, scores = protocol.run_seed(task, draw, seed)
-        _, turned = protocol.run_seed(task, with_hidden_labels_turned(draw, seed), seed)
-        assert [score.method for score in scores] == report.METHODS
-        assert sizes.training + sizes.test == len(draw.pairs)
-        for true, opposite in zip(scores, turned, strict=True):
-            assert (true.C, true.setting) == (opposite.C, opposite.setting)
-            assert true.accuracy + opposite.accuracy == pytest.approx(1.0, abs=1e-12)
-            if true.auc is not None:
-                assert true.auc + opposite.auc == pytest.approx(1.0, abs=1e-12)
-        assert max(score.accuracy for score in scores) > 0.6
+    sizes, scores = protocol.run_seed(task, draw, 0)
+    _, turned = protocol.run_seed(task, with_hidden_labels_turned(draw, 0), 0)
+    assert [score.method for score in scores] == report.METHODS
+    assert sizes.training + sizes.test == len(draw.pairs)
+    for true, opposite in zip(scores, turned, strict=True):
+        assert (true.C, true.setting) == (opposite.C, opposite.setting)
+        assert true.accuracy + opposite.accuracy == pytest.approx(1.0, abs=1e-12)
+        if true.auc is not None:
+            assert true.auc + opposite.auc == pytest.approx(1.0, abs=1e-12)
+    assert max(score.accuracy for score in scores) > 0.6
 
 
 @SYMMETRIES
@@ -168,7 +167,9 @@ def test_the_stored_results_are_whole():
             assert ((values >= 0.0) & (values <= 100.0)).all()
 
 
-def test_figure(tmp_path):
+def test_figure(tmp_path, monkeypatch):
+    """Of two tasks, so that a place is left over."""
+    monkeypatch.setattr(figure, "task_names", lambda results: report.task_names(results)[:2])
     figure.draw(stored(), tmp_path / "graphs.png")
     assert (tmp_path / "graphs.png").read_bytes()[:4] == b"\x89PNG"
 

@@ -1,8 +1,5 @@
 """Graphs as pairs: nodes, edges, attributes of both kinds, labels, and what is refused."""
 
-import subprocess
-import sys
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -10,6 +7,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fresh import Fresh
 from pairity import Pairs
 
 
@@ -133,16 +131,18 @@ def test_a_graph_without_edges():
         assert (len(pairs), pairs.n_objects) == (0, 2)
 
 
-def test_networkx_is_not_needed():
+def test_networkx_is_not_needed(tmp_path):
+    """The process has imported the package already: without networkx, and it does without."""
     code = (
-        "import sys; sys.modules['networkx'] = None\n"
+        "import sys; print('networkx' in sys.modules); sys.modules['networkx'] = None\n"
         "import numpy as np; from pairity import Pairs\n"
         "from pairity.kernels import with_neighbour_means\n"
         "p = Pairs.from_graph(np.array([[0, 1], [1, 0]]), features=np.eye(2))\n"
         "print(len(with_neighbour_means(p, p)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "1"
+    done = Fresh(code, folder=tmp_path, notes=tmp_path)
+    assert done.ended() == 0, done.stderr
+    assert done.stdout.split() == ["False", "1"]
 
 
 def changed(**edge_ab):

@@ -40,12 +40,14 @@ def graph_of(name, seed, n):
 
 def nearest(points, count):
     """1 between points one of which is among the nearest of the other, by a double loop."""
-    n = len(points)
+    n, points = len(points), points.tolist()  # plain numbers, which loops are quicker with
     count = min(count, n - 1)
     linked = np.zeros((n, n))
     for i in range(n):
         others = [j for j in range(n) if j != i]
-        others.sort(key=lambda j: sum((points[i] - points[j]) ** 2))
+        others.sort(
+            key=lambda j: sum((x - z) ** 2 for x, z in zip(points[i], points[j], strict=True))
+        )
         for j in others[:count]:
             linked[i, j] = linked[j, i] = 1.0
     return linked

@@ -74,7 +74,7 @@ def same(left, right):
 def test_any_kernel_on_the_enlarged_pairs_is_the_multiple_pairs_kernel(
     kernel, twin, seed, widths, density
 ):
-    pairs, known = random_graph(seed, widths, density=density)
+    pairs, known = random_graph(seed, widths, m=5, density=density)
     enlarged = with_neighbour_means(pairs, pairs[known])
     vectors = twin_vectors(pairs, pairs[known])
     swapped = twin_vectors(pairs.swap(), pairs[known])  # formula (50)

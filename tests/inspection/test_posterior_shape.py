@@ -25,7 +25,7 @@ def by_grid(C, copies):
     """Mean, standard deviation, skewness and kurtosis of the centred strengths, exactly."""
     # the sum of the strengths is independent of the differences: two coordinates across it
     across = np.array([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / np.sqrt([[2.0], [6.0]])
-    axis = np.linspace(-4.0 * np.sqrt(C), 7.0 * np.sqrt(C), 1201)
+    axis = np.linspace(-4.0 * np.sqrt(C), 7.0 * np.sqrt(C), 401)
     u, v = np.meshgrid(axis, axis, indexing="ij")
     scores = u[..., None] * across[0] + v[..., None] * across[1]
     log = -0.5 * (u**2 + v**2) / C

@@ -45,7 +45,7 @@ def test_blocks_cover_every_pair_once(pairs, size):
     before = chunks._BLOCK
     try:
         chunks._BLOCK = size
-        blocks = rows.blocks()
+        blocks = rows.blocks
     finally:
         chunks._BLOCK = before
     assert bool(blocks) == bool(pairs)
@@ -74,7 +74,7 @@ def test_kept_pairs_are_those_and_no_others(pairs, data):
 def test_none_and_one(pairs):
     rows, _ = arranged(pairs)
     assert listed(rows) == pairs
-    assert len(rows.blocks()) == len(pairs)
+    assert len(rows.blocks) == len(pairs)
     assert listed(rows.keep(np.zeros(len(pairs), dtype=bool))) == []
 
 

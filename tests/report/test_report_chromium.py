@@ -67,8 +67,8 @@ TOO_WIDE = (
 )
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+#: Colours do not depend on the width, nor lengths on colours: each of them once for each page.
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)], ids=["narrow", "dark"])
 @pytest.mark.parametrize("name", ["antisymmetric", "symmetric", "dated"])
 def test_a_page_is_quiet_alone_and_fits(browser, reports, name, width, dark):
     browser.open(reports[name], width, dark=dark)

@@ -83,7 +83,7 @@ def test_the_order_in_which_rows_are_written_changes_nothing():
     pairs, values = made_up(3, m=22)
     y = labels_of(values["antisymmetric"])
     turned = np.random.default_rng(1).random(len(pairs)) < 0.5
-    one = PairClassifierCV("antisymmetric").fit(pairs, y)
+    one = PairClassifierCV("antisymmetric", cv=3).fit(pairs, y)
     two = clone(one).fit(pairs.with_swapped(turned), np.where(turned, -y, y))
     assert one.weights_ == two.weights_
     assert (one.decision_function(pairs) == two.decision_function(pairs)).all()
@@ -164,7 +164,7 @@ def test_a_small_memory_limit_leaves_a_sample_and_says_so(monkeypatch):
 def test_regression():
     pairs, values = made_up(2, noise=0.1)
     for symmetry, sign in SIGNS.items():
-        model = PairRegressorCV(symmetry).fit(pairs, values[symmetry])
+        model = PairRegressorCV(symmetry, cv=3).fit(pairs, values[symmetry])
         assert (model.predict(pairs) == sign * model.predict(pairs.swap())).all()
         assert model.score(pairs, values[symmetry]) > 0.85
 
@@ -353,7 +353,7 @@ def test_calibration_is_by_the_other_folds():
 
 
 def checks():
-    for one, check in estimator_checks_generator(PairClassifierCV("antisymmetric")):
+    for one, check in estimator_checks_generator(PairClassifierCV("antisymmetric", cv=3)):
         name = check.func.__name__
         reason = EQUAL_HALVES if name in SELF_PAIRS else None
         reason = CANNOT_BE_HALVED if name in ODD_WIDTH else reason

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -57,6 +58,7 @@ class Rows:
     def __len__(self) -> int:
         return len(self.second)
 
+    @cached_property
     def blocks(self) -> list[Block]:
         """Ranges of rows with about the same number of pairs."""
         wanted = np.arange(0, len(self.second), _BLOCK)
@@ -69,7 +71,7 @@ class Rows:
 
     def for_each_block(self, task: Callable[[int, Block], None]) -> None:
         """Call ``task(number, block)`` for all blocks, in threads."""
-        blocks = self.blocks()
+        blocks = self.blocks
 
         def run(start: int, stop: int) -> None:
             for number in range(start, stop):
@@ -133,31 +135,34 @@ class Layout:
     form: Form
     n_group: int  # columns of group features
 
-    @property
-    def _sizes(self) -> list[int]:
+    @cached_property
+    def _ranges(self) -> list[slice]:
+        """Those of the matrices, of the vectors of strengths, and of group features."""
         matrices = [self.widths[term.table] ** 2 for term in self.form.bilinear]
-        return [*matrices, *(self.widths[term.table] for term in self.form.strengths), self.n_group]
+        strengths = [self.widths[term.table] for term in self.form.strengths]
+        ends = np.cumsum([0, *matrices, *strengths, self.n_group]).tolist()
+        return [slice(start, stop) for start, stop in pairwise(ends)]
 
     @property
     def size(self) -> int:
         """Number of parameters."""
-        return sum(self._sizes) + int(self.form.has_bias)
-
-    def _views(self, parameters: Vector) -> list[Vector]:
-        return np.split(parameters, np.cumsum(self._sizes))
+        return int(self._ranges[-1].stop) + int(self.form.has_bias)
 
     def matrices(self, parameters: Vector) -> list[NDArray[np.float64]]:
         """The matrices W, as views."""
-        shapes = [2 * (self.widths[term.table],) for term in self.form.bilinear]
-        return list(map(np.reshape, self._views(parameters), shapes))
+        widths = [self.widths[term.table] for term in self.form.bilinear]
+        return [
+            parameters[place].reshape(width, width)
+            for place, width in zip(self._ranges, widths, strict=False)
+        ]
 
     def strengths(self, parameters: Vector) -> list[Vector]:
         """The vectors u, as views."""
-        return self._views(parameters)[len(self.form.bilinear) : -2]
+        return [parameters[place] for place in self._ranges[len(self.form.bilinear) : -1]]
 
     def group(self, parameters: Vector) -> Vector:
         """The coefficients v of group features, as a view."""
-        return self._views(parameters)[-2]
+        return parameters[self._ranges[-1]]
 
     def bias(self, parameters: Vector) -> float:
         """The bias; 0 where the symmetry forbids one."""
@@ -189,7 +194,7 @@ class Design:
     tables: tuple[Table, ...]
     n_group: int
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """Where parameters are."""
         return Layout(tuple(table.shape[1] for table in self.tables), self.form, self.n_group)

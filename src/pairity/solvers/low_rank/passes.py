@@ -68,7 +68,7 @@ def summarise(
 ) -> Sums:
     """All sums of a chunk at its decisions."""
     theta = np.empty(len(chunk))
-    n_blocks = len(chunk.order.blocks())
+    n_blocks = len(chunk.order.blocks)
     scalars, by_side = np.zeros((n_blocks, 6)), np.zeros((n_blocks, 2, 2))
 
     def add_block(number: int, block: Block) -> None:
@@ -136,7 +136,7 @@ def slope(
     chunk: PairChunk, decisions: NDArray[Any], change: NDArray[Any], length: float, width: float
 ) -> float:
     """Derivative of the rounded losses at ``decisions + length * change`` by the length."""
-    slopes = np.zeros(len(chunk.order.blocks()))
+    slopes = np.zeros(len(chunk.order.blocks))
 
     def add_block(number: int, block: Block) -> None:
         moves = change[block.pairs].astype(np.float64)
