@@ -206,7 +206,6 @@ def test_refused(options, sentence):
         PairSVCCV(**{"symmetry": "antisymmetric", **options}).fit(pairs, y)
 
 
-@pytest.mark.filterwarnings("ignore:the decisions about held-out pairs do not grow")
 @pytest.mark.parametrize("make", [PairSVCCV, PairLogisticCV, PairRidgeCV])
 @pytest.mark.parametrize("kernel", ["linear", "auto"])
 @pytest.mark.parametrize(
@@ -232,6 +231,7 @@ def test_what_the_learner_refuses_the_search_refuses(make, kernel, name, value, 
         make("antisymmetric", kernel=kernel, **{name: value}).fit(pairs, y)
 
 
+@pytest.mark.filterwarnings("ignore:the decisions about held-out pairs do not grow")
 def test_folds_without_one_of_the_classes_are_left_out():
     pairs, _ = tournament()
     y = np.full(len(pairs), -1)

@@ -94,6 +94,8 @@ class PairMachine(TakesSparseRows):
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
         check_choice(self.training_set, "training_set", ("halved", "full"))
         solver = as_solver(self.solver, self._solvers)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"got callback={self.callback!r}; expected a function, or None.")
         if self.callback is not None and isinstance(solver, LowRank):
             raise ValueError(
                 "got a callback with solver='low_rank'; expected another solver: dual variables, which"

@@ -122,8 +122,7 @@ class PairSplitter(BaseCrossValidator):
         self._promised()
 
     def _promised(self) -> list[int]:
-        is_several = isinstance(self.new, Collection)
-        numbers_of_new = list(self.new) if is_several else [self.new]
+        numbers_of_new = list(self.new) if isinstance(self.new, Collection) else [self.new]
         if not numbers_of_new or not set(numbers_of_new) <= {0, 1, 2}:
             raise ValueError(
                 f"got new={self.new!r}; expected 0, 1 or 2, how many objects of a test pair no"
