@@ -355,3 +355,10 @@ def test_complete_lists_every_unordered_pair_once():
     listed = list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
     assert sorted(listed) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert pairs.ids.tolist() == list("abcd")
+
+
+@pytest.mark.parametrize("name", ["n_symmetric", "n_antisymmetric"])
+@pytest.mark.parametrize("count", [0.5, "one", None])
+def test_counts_of_group_features_that_are_no_counts_are_refused(name, count):
+    with pytest.raises(ValueError, match=f"got {name}={count!r}; expected a whole number"):
+        Pairs.from_rows(np.zeros((3, 4)), **{name: count})

@@ -66,6 +66,19 @@ def test_kernels_are_fitted_to_a_sample_of_the_pairs(client, problem):
     assert model.score(problem.in_memory(), problem.pairs["label"]) > 0.7
 
 
+def test_the_sample_is_made_once(client, odd_problem, monkeypatch):
+    made = []
+
+    def counted(*args, **options):
+        made.append(1)
+        return Pairs(*args, **options)
+
+    monkeypatch.setattr("pairity.distributed.train.Pairs", counted)
+    model = PairLogistic(odd_problem.symmetry, kernel=Linear())
+    distributed.fit(model, odd_problem.dataset(client), "label")
+    assert len(made) == 1
+
+
 def test_a_dask_frame_is_as_good_as_files(client, odd_problem):
     import dask.dataframe as dd
 

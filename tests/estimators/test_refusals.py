@@ -371,6 +371,11 @@ def test_callback_where_there_are_no_steps_to_watch(solver):
         PairSVC("symmetric", solver=solver, callback=print).fit(pairs, y)
 
 
+def test_a_callback_that_is_no_function():
+    with pytest.raises(ValueError, match="got callback=3; expected a function, or None"):
+        PairSVC("antisymmetric", callback=3).fit(*data())
+
+
 @pytest.mark.parametrize("parameters", [{"n_symmetric": -1}, {"n_antisymmetric": 0.5}], ids=str)
 def test_counts_of_group_columns(parameters):
     _, y = data()

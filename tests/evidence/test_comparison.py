@@ -10,6 +10,7 @@ import cases
 from pairity.inspection.comparison import (
     MODELS,
     Comparison,
+    Difference,
     KernelParts,
     ModelScore,
     compare_models,
@@ -170,6 +171,13 @@ def test_one_pair_proves_nothing():
     assert found.difference("left", "right").steps == 0.0
     assert not found.is_better("right", "left")
     assert found.difference("left", "left").steps == 0.0
+
+
+def test_a_sure_difference_keeps_its_sign():
+    assert Difference(2.0, 0.0).steps == np.inf
+    assert Difference(-2.0, 0.0).steps == -np.inf
+    assert Difference(0.0, 0.0).steps == 0.0
+    assert Difference(-2.0, 0.5).steps == -4.0
 
 
 def test_better_means_beyond_doubt_and_by_more_than_a_trifle():

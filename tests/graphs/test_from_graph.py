@@ -76,6 +76,47 @@ def test_a_label_on_one_direction_counts_for_the_other():
     assert Pairs.from_graph(graph, label="sign")[1].tolist() == [1, 1]
 
 
+def with_texts(there, back):
+    graph = nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c", {"kind": "won"})])
+    for edge, text in ((("a", "b"), there), (("b", "a"), back)):
+        if text is not None:
+            graph.edges[edge]["kind"] = text
+    return graph
+
+
+@pytest.mark.parametrize(("there", "back"), [("won", None), (None, "won"), ("won", "won")])
+def test_a_text_on_one_direction_counts_for_the_other(there, back):
+    graph = with_texts(there, back)
+    pairs, y = Pairs.from_graph(graph, label="kind", symmetry="symmetric")
+    assert sorted(zip(pairs.first, pairs.second, y, strict=True)) == [
+        (0, 1, "won"),
+        (1, 2, "won"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("there", "back", "row"),
+    [
+        ("won", None, (0, 1, "won")),
+        (None, "won", (1, 0, "won")),  # the way that has the text is kept
+        (None, None, (0, 1, None)),
+        ("won", "lost", (0, 1, "won")),
+    ],
+)
+def test_texts_that_change_with_the_direction(there, back, row):
+    pairs, y = Pairs.from_graph(with_texts(there, back), label="kind")
+    rows = dict(zip(zip(pairs.first, pairs.second, strict=True), y, strict=True))
+    assert rows == {row[:2]: row[2], (1, 2): "won"}
+
+
+@pytest.mark.parametrize(("symmetry", "back"), [("symmetric", "lost"), ("antisymmetric", "won")])
+def test_texts_that_say_different_things_are_refused(symmetry, back):
+    graph = with_texts("won", back)
+    graph.add_edge("c", "b")  # without a label, beside texts that have one
+    with pytest.raises(ValueError, match=f"got label won on 'a' -> 'b' and {back}"):
+        Pairs.from_graph(graph, label="kind", symmetry=symmetry)
+
+
 def test_both_directions_as_observations():
     graph = league()
     graph.edges["b", "a"]["sign"] = 1  # a beats b on Monday, b beats a on Tuesday

@@ -361,6 +361,12 @@ def test_splitters_print_as_they_are_made():
         (lambda: Repeated(TimeSplit(3)), "expected a splitter with a random_state"),
         (lambda: Repeated(PairKFold(3), 0), "n_repeats=0; expected an integer"),
         (lambda: TimeSplit(3, gap=-1), "gap=-1; expected an integer"),
+        (lambda: PairKFold(5, new=None), "new=None; expected 0, 1 or 2"),
+        (lambda: PairKFold(5, random_state=-1), "random_state=-1; expected a whole number"),
+        (lambda: ObjectKFold(5, random_state="x"), "random_state='x'; expected a whole number"),
+        (lambda: Repeated(PairKFold(3), random_state=1.5), "random_state=1.5; expected a whole"),
+        (lambda: PairKFold(5, n_symmetric=-1), "n_symmetric=-1; expected an integer"),
+        (lambda: TimeSplit(5, n_antisymmetric="x"), "n_antisymmetric='x'; expected an integer"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(make, sentence):
@@ -386,6 +392,15 @@ def test_sets_that_cannot_be_split_are_refused(splitter, options, sentence):
     path = Pairs(np.arange(4.0)[:, None], [0, 1, 2], [1, 2, 3])
     with pytest.raises(ValueError, match=sentence):
         list(splitter.split(path, **options))
+
+
+def test_a_share_in_single_precision_is_a_share():
+    league = Pairs.complete(np.arange(8.0)[:, None])
+    splits = [
+        PairShuffleSplit(2, test_size=size).split(league) for size in (0.25, np.float32(0.25))
+    ]
+    for (train, test), (other, held) in zip(*splits, strict=True):
+        assert (train.tolist(), test.tolist()) == (other.tolist(), held.tolist())
 
 
 def test_object_groups_need_a_table():

@@ -1,6 +1,7 @@
 """The automatic model: members on shared folds, weights that cannot overfit, the swap law."""
 
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -19,8 +20,10 @@ from pairity.estimators.object_effects import EffectColumns, Effects, fit_parame
 from pairity.exceptions import PairityWarning
 from pairity.kernels import Additive, Identity, Product
 from pairity.model_selection import Sigmoid
-from pairity.model_selection.weights import HeldOut, member_weights
+from pairity.model_selection.members import drawn, sampled
+from pairity.model_selection.weights import HeldOut, member_weights, weights_by_name
 from pairity.pairs.parity import Parity
+from pairity.training.read import read
 
 SIGNS = {"symmetric": 1.0, "antisymmetric": -1.0}
 
@@ -202,6 +205,73 @@ def test_refusals(name):
         PairClassifierCV("antisymmetric", **{name: -1.0}).fit(pairs, labels_of(values["symmetric"]))
 
 
+@pytest.mark.parametrize("make", [PairClassifierCV, PairRegressorCV])
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("memory_limit", "x", "expected a finite number above 0"),
+        ("random_state", -1, "expected a whole number, 0 or more"),
+        ("random_state", None, "expected a whole number, 0 or more"),
+        ("n_symmetric", 1.5, "expected a whole number, 0 or more"),
+        ("n_antisymmetric", -1, "expected a whole number, 0 or more"),
+        ("boosting", 3, "expected a (classifier|regressor)"),
+        ("boosting", LogisticRegression, "expected a (classifier|regressor)"),
+    ],
+)
+def test_refused_in_one_sentence(make, name, value, expected):
+    pairs, values = made_up(1, m=6)
+    with pytest.raises(ValueError, match=f"^got {name}={re.escape(repr(value))}; {expected}"):
+        make("antisymmetric", **{name: value}).fit(pairs, labels_of(values["antisymmetric"]))
+
+
+def test_large_seeds_are_seeds():
+    pairs, values = made_up(1, m=13)
+    y = labels_of(values["antisymmetric"])
+    model = PairClassifierCV("antisymmetric", random_state=2**32).fit(pairs, y)
+    assert "boosted trees" in model.members_
+
+
+# Samples of rare labels ---------------------------------------------------------------------------
+
+
+def rare_matches(n_pairs, n_objects, features):
+    """Symmetric labels, three pairs of one of them."""
+    rng = np.random.default_rng(0)
+    pairs = Pairs.complete(rng.normal(size=(n_objects, features)), ids=range(n_objects))[:n_pairs]
+    return pairs, np.where(np.isin(np.arange(n_pairs), (5, n_pairs // 2, n_pairs - 5)), 1, -1)
+
+
+def test_a_sample_and_its_folds_have_both_labels(monkeypatch):
+    """Kernels of names on a sample: no fold is dropped, and each held-out row has its decision."""
+    monkeypatch.setattr("pairity.model_selection.automatic_model._MOST_FOR_KERNELS", 300)
+    monkeypatch.setattr("pairity.model_selection.automatic_model._MOST_EXACT", 400)
+    pairs, y = rare_matches(1200, 50, 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PairityWarning)
+        model = PairClassifierCV("symmetric").fit(pairs, y)
+    assert np.isfinite(model.members_["kernels"].loss)
+    assert model.decision_function(pairs).shape == (1200,)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_machine_for_explanations_sees_both_labels(monkeypatch, seed):
+    monkeypatch.setattr("pairity.model_selection.automatic_model._MOST_EXACT", 400)
+    monkeypatch.setattr("pairity.model_selection.members._EXPLAINED_BY", 100)
+    pairs, y = rare_matches(600, 40, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PairityWarning)
+        model = PairClassifierCV("symmetric", random_state=seed).fit(pairs, y)
+    assert set(y[model.best_estimator_.support_]) == {-1, 1}
+
+
+def test_sampled_rows_are_the_drawn_ones_where_labels_are_not_rare():
+    pairs, values = made_up()
+    model = PairLogistic("symmetric")
+    data = read(model, pairs, labels_of(values["symmetric"]), None)
+    splits = [(np.arange(100, len(data)), np.arange(100)), (np.arange(100), np.arange(100, 325))]
+    assert sampled(data, 80, 3, splits).tolist() == drawn(len(data), 80, 3).tolist()
+
+
 # Effects of names --------------------------------------------------------------------------------
 
 
@@ -336,6 +406,35 @@ def test_weights_are_the_minimum(seed):
 
     for step in np.random.default_rng(seed).normal(scale=0.01, size=(20, 2)):
         assert objective(found) <= objective(np.maximum(found + step, 0.0)) + 1e-6
+
+
+@pytest.mark.parametrize("classifies", [True, False])
+@pytest.mark.parametrize("n_members", [1, 3])
+def test_there_is_always_a_member(classifies, n_members):
+    """Members that are wrong about pairs of great weight leave the best of them, not nothing."""
+    rng = np.random.default_rng(0)
+    targets = np.sign(rng.normal(size=60))
+    fold = np.repeat(np.arange(3.0), 20)
+    held_out = HeldOut(targets, np.full(60, 1e4), fold, Parity.ODD, classifies)
+    values = {f"member {k}": -(k + 1.0) * targets for k in range(n_members)}
+    assert not member_weights(held_out, list(values.values())).any()
+    expected = {name: float(name == "member 0") for name in values}
+    assert weights_by_name(held_out, values) == expected
+
+
+def test_a_model_of_no_use_has_a_value_for_each_pair():
+    """Two halves in time, the second the reverse of the first, of great weight."""
+    pairs, _ = made_up(2, m=8)
+    y = labels_of(pairs.objects[pairs.first, 0] - pairs.objects[pairs.second, 0])
+    half = np.arange(len(pairs)) < 14
+    y = np.where(half, y, -y)
+    splits = [(np.flatnonzero(half), np.flatnonzero(~half))]
+    splits += [(test, train) for train, test in splits]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PairityWarning)
+        model = PairRegressorCV("antisymmetric", cv=splits).fit(pairs, y, np.full(28, 1e4))
+    assert sum(model.weights_.values()) > 0.0
+    assert model.predict(pairs).shape == (28,)
 
 
 def test_calibration_is_by_the_other_folds():

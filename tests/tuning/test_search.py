@@ -206,6 +206,31 @@ def test_refused(options, sentence):
         PairSVCCV(**{"symmetry": "antisymmetric", **options}).fit(pairs, y)
 
 
+@pytest.mark.parametrize("make", [PairSVCCV, PairLogisticCV, PairRidgeCV])
+@pytest.mark.parametrize("kernel", ["linear", "auto"])
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("tol", -1.0, "expected a finite number above 0"),
+        ("tol", 0.0, "expected a finite number above 0"),
+        ("tol", float("nan"), "expected a finite number above 0"),
+        ("tol", "small", "expected a finite number above 0"),
+        ("memory_limit", -5, "expected a finite number above 0"),
+        ("memory_limit", "x", "expected a finite number above 0"),
+        ("memory_limit", float("nan"), "expected a finite number above 0"),
+        ("random_state", -1, "expected a whole number, 0 or more"),
+        ("random_state", 1.5, "expected a whole number, 0 or more"),
+        ("random_state", None, "expected a whole number, 0 or more"),
+        ("n_symmetric", -1, "expected a whole number, 0 or more"),
+        ("n_antisymmetric", "x", "expected a whole number, 0 or more"),
+    ],
+)
+def test_what_the_learner_refuses_the_search_refuses(make, kernel, name, value, expected):
+    pairs, y = tournament(m=8)
+    with pytest.raises(ValueError, match=f"^got {name}={value!r}; {expected}.$"):
+        make("antisymmetric", kernel=kernel, **{name: value}).fit(pairs, y)
+
+
 @pytest.mark.filterwarnings("ignore:the decisions about held-out pairs do not grow")
 def test_folds_without_one_of_the_classes_are_left_out():
     pairs, _ = tournament()

@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -336,7 +336,7 @@ class Survey:
     index: Any  # future of the pandas index of ids
     facts: Facts
 
-    @property
+    @cached_property
     def sample(self) -> Pairs:
         """Some of the pairs, in this process."""
         pieces = self.facts.sample

@@ -18,7 +18,7 @@ from pairity.losses.probabilities import two_log_probabilities, two_probabilitie
 from pairity.pairs.parity import SYMMETRIES
 from pairity.runtime.progress import Progress, say
 from pairity.runtime.resources import UNLIMITED, Budget, default_limit
-from pairity.runtime.validation import check_choice, check_positive, check_strength
+from pairity.runtime.validation import check_choice, check_count, check_positive, check_strength
 from pairity.solvers.choices import SMO, SUPPORT_VECTORS, LowRank, Solver, SolverLike, as_solver
 from pairity.solvers.plan import resolved
 from pairity.solvers.problem import SolverOptions
@@ -94,6 +94,8 @@ class PairMachine(TakesSparseRows):
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
         check_choice(self.training_set, "training_set", ("halved", "full"))
         solver = as_solver(self.solver, self._solvers)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"got callback={self.callback!r}; expected a function, or None.")
         if self.callback is not None and isinstance(solver, LowRank):
             raise ValueError(
                 "got a callback with solver='low_rank'; expected another solver: dual variables, which"
@@ -106,6 +108,8 @@ class PairMachine(TakesSparseRows):
             check_positive(self.max_iter, "max_iter")
         if self.decay is not None:
             check_positive(self.decay, "decay")
+        for name in ("n_symmetric", "n_antisymmetric"):
+            check_count(getattr(self, name), name, 0)
 
     # Fit --------------------------------------------------------------------------------------
 

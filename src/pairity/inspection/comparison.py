@@ -258,7 +258,9 @@ class Difference:
         """In standard errors; 0 where there is no difference at all."""
         if self.mean == 0.0:
             return 0.0
-        return self.mean / self.standard_error if self.standard_error > 0.0 else np.inf
+        if self.standard_error > 0.0:
+            return self.mean / self.standard_error
+        return float(np.copysign(np.inf, self.mean))
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from pairity.estimators.machine import PairMachine, TakesSparseRows
@@ -23,7 +23,6 @@ from pairity.model_selection.folds import TrainingFolds, Vector, read_folds
 from pairity.model_selection.members import (
     Learnt,
     Setting,
-    drawn,
     fit_effects,
     fit_landmarks,
     held_out_loss,
@@ -33,13 +32,13 @@ from pairity.model_selection.members import (
     learn_linear,
     linear_kernels,
     raw_decisions,
+    sampled,
 )
 from pairity.model_selection.search import PairSearch
 from pairity.model_selection.weights import HeldOut, member_weights, nested_sum, weights_by_name
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Orientation
 from pairity.runtime.progress import say
-from pairity.runtime.validation import check_choice, check_positive
 from pairity.training.model import PairModel
 from pairity.training.read import TrainingData, read, read_pairs
 
@@ -156,10 +155,22 @@ class AutomaticModel(TakesSparseRows):
 
     def _check_parameters(self) -> None:
         """Refuse values out of range, each with a sentence."""
-        check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
-        for name in ("time_limit", "memory_limit"):
-            if getattr(self, name) is not None:
-                check_positive(getattr(self, name), name)
+        names = ("time_limit", "memory_limit", "n_symmetric", "n_antisymmetric", "random_state")
+        given = {name: getattr(self, name) for name in names}
+        self._search_type(self.symmetry, **given)._check_parameters()
+        self._check_boosting()
+
+    def _check_boosting(self) -> None:
+        """Refuse what cannot take the place of the trees."""
+        boosting, classifies = self.boosting, is_classifier(self)
+        if boosting is None:
+            return
+        is_instance = hasattr(boosting, "fit") and not isinstance(boosting, type)
+        if not (is_instance and (is_classifier if classifies else is_regressor)(boosting)):
+            raise ValueError(
+                f"got boosting={boosting!r}; expected a {'classifier' if classifies else 'regressor'}"
+                " such as those of scikit-learn, LightGBM or XGBoost, or None."
+            )
 
     def _learn(self, folds: TrainingFolds, setting: Setting) -> dict[str, Learnt]:
         """All members that there is time for, the cheap ones first."""
@@ -347,7 +358,7 @@ def _on_sample(
         warn_the_caller(
             f"{name}: fitted to a sample of {most} of {count} pairs to save time and memory."
         )
-        some, places = folds.of_rows(drawn(count, most, setting.random_state))
+        some, places = folds.of_rows(sampled(folds.data, most, setting.random_state, folds.splits))
     if len(some.data) > _MOST_WITH_ALL_FOLDS:
         places = places[len(places) - len(some.splits[-1][1]) :]
         some = replace(some, splits=some.splits[-1:])

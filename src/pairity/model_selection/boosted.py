@@ -42,6 +42,8 @@ _HOPE = 3.0
 _ONE_NEW = 0.5
 #: Object features beyond which columns made of both objects are too many.
 _MOST_COLUMNS = 300
+#: Seeds of scikit-learn are below this number.
+_SEED_RANGE = 2**32
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +118,7 @@ def learn_boosted(
             models = [
                 clone(one.model).set_params(
                     estimator__max_iter=one.rounds,
-                    estimator__random_state=int(setting.random_state) + number,
+                    estimator__random_state=(setting.random_state + number) % _SEED_RANGE,
                 )
                 for number, one in enumerate(near * _SEEDS if alone else near)
             ]
@@ -145,7 +147,7 @@ def _tried(
         max_bins=63,
         max_features=0.7,
         early_stopping=False,
-        random_state=setting.random_state,
+        random_state=setting.random_state % _SEED_RANGE,
     )
     pairs, parity = folds.data.pairs, folds.data.parity
     wide = sp.issparse(pairs.objects) or pairs.n_object_features > _MOST_COLUMNS

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -134,6 +134,24 @@ def drawn(count: int, most: int, seed: int) -> Rows:
     if count <= most:
         return np.arange(count)
     return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
+
+
+def sampled(data: TrainingData, most: int, seed: int, splits: Sequence[Split] = ()) -> Rows:
+    """Rows of a sample that can be trained on, and so can its folds; each holds out some, too.
+
+    A label that is so rare that no row of it was drawn has one row more.
+    """
+    rows = drawn(len(data), most, seed)
+    is_drawn = np.zeros(len(data), dtype=np.bool_)
+    is_drawn[rows] = True
+    is_labelled = data.classes is not None and data.parity is not Parity.ODD
+    labels = np.sign(data.targets) if is_labelled else np.zeros(len(data))
+    trained_on = [np.arange(len(data)), *(train for train, _ in splits)]
+    wanted = [side[labels[side] == label] for side in trained_on for label in np.unique(labels)]
+    for candidates in [*wanted, *(test for _, test in splits)]:
+        if len(candidates) and not is_drawn[candidates].any():
+            is_drawn[candidates[0]] = True
+    return np.flatnonzero(is_drawn)
 
 
 # Linear -------------------------------------------------------------------------------------------
@@ -306,7 +324,8 @@ def linear_kernels(folds: TrainingFolds) -> list[Any]:
 
 def learn_landmarks(folds: TrainingFolds, setting: Setting, machine: Any) -> Learnt:
     """Weigh families on a sample, fit their sum to all pairs; ``machine`` is for explanations."""
-    some, _ = folds.of_rows(drawn(len(folds.data), _WEIGHED_ON, setting.random_state))
+    rows = sampled(folds.data, _WEIGHED_ON, setting.random_state, folds.splits)
+    some, _ = folds.of_rows(rows)
     given = some.data.pairs, some.data.targets, some.data.weights, some.data.parity, some.splits
     found = choose_combination(
         *given,
@@ -352,7 +371,7 @@ def _expanded(
 
 def _explain(data: TrainingData, setting: Setting, machine: Any, strength: float) -> None:
     """Fit an exact machine to a sample; its support rows are those of all pairs."""
-    rows = drawn(len(data), _EXPLAINED_BY, setting.random_state + 2)
+    rows = sampled(data, _EXPLAINED_BY, setting.random_state + 2)
     some = some_rows(data, rows)
     by_C = hasattr(machine, "C")
     machine.set_params(**({"C": strength} if by_C else {"alpha": 1.0 / strength}))

@@ -177,12 +177,13 @@ class PairSearch(TakesSparseRows):
         check_choice(self.symmetry, "symmetry", tuple(SYMMETRIES))
         check_choice(self.scoring, "scoring", tuple(self._criterion().scorings()))
         check_positive(self.path_tol, "path_tol")
-        self._strengths()
         if not self._kernels():
             raise ValueError("got no kernels to try; expected at least one, or 'auto'.")
         for kernel in self._kernels():
             if not _is_auto(kernel):
                 as_kernel(kernel)
+        self._learner(self._kernels()[0], float(self._strengths()[0]))._check_parameters()
+        check_count(self.random_state, "random_state", 0)
         if self.time_limit is not None:
             check_positive(self.time_limit, "time_limit")
         if self.patience is not None:

@@ -117,10 +117,12 @@ class PairSplitter(BaseCrossValidator):
     def __post_init__(self) -> None:
         check_count(self.n_splits, "n_splits", self._fewest_splits)
         check_choice(self.identity, "identity", IDENTITIES)
+        for name in ("n_symmetric", "n_antisymmetric"):
+            check_count(getattr(self, name), name, 0)
         self._promised()
 
     def _promised(self) -> list[int]:
-        numbers_of_new = [self.new] if isinstance(self.new, int | np.integer) else list(self.new)
+        numbers_of_new = list(self.new) if isinstance(self.new, Collection) else [self.new]
         if not numbers_of_new or not set(numbers_of_new) <= {0, 1, 2}:
             raise ValueError(
                 f"got new={self.new!r}; expected 0, 1 or 2, how many objects of a test pair no"
@@ -200,6 +202,10 @@ class UnitSplitter(PairSplitter):
 
     _: KW_ONLY
     random_state: Any = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_random_state(self.random_state)
 
     def _masks(self, ends: Ends, table_rows: int | None, y: Any, groups: Any) -> Sides:
         units = self._units(ends, table_rows, groups)
@@ -297,6 +303,19 @@ def as_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     return np.random.default_rng(random_state)
+
+
+def check_random_state(random_state: Any) -> None:
+    """Refuse what is no seed, without drawing from a generator that is one."""
+    if isinstance(random_state, np.random.Generator | np.random.RandomState):
+        return
+    try:
+        np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"got random_state={random_state!r}; expected a whole number, 0 or more, a Generator or"
+            " RandomState of NumPy, or None."
+        ) from None
 
 
 def check_count(value: Any, name: str, least: int) -> None:

@@ -22,6 +22,7 @@ from pairity.model_selection.splitter import (
     as_generator,
     as_labels,
     check_count,
+    check_random_state,
 )
 from pairity.pairs.data import Pairs
 from pairity.pairs.same_objects import Codes, Ends, Mask, connected_parts, join
@@ -142,7 +143,7 @@ class PairShuffleSplit(UnitSplitter):
 
     def _held(self, units: Units, y: Any) -> Iterator[Mask]:
         size, n_units = self.test_size, len(units.weights)
-        number = math.ceil(size * n_units) if isinstance(size, float) else int(size)
+        number = int(size) if isinstance(size, numbers.Integral) else math.ceil(size * n_units)
         if number >= n_units:
             raise ValueError(
                 f"got test_size={size!r} for {n_units} units; expected some left to train on: make"
@@ -203,6 +204,7 @@ class Repeated(BaseCrossValidator):
 
     def __post_init__(self) -> None:
         check_count(self.n_repeats, "n_repeats", 1)
+        check_random_state(self.random_state)
         if not hasattr(self.splitter, "random_state"):
             raise ValueError(
                 f"got {self.splitter!r} to repeat; expected a splitter with a random_state: without"

@@ -105,11 +105,16 @@ class HeldOut:
 
 
 def weights_by_name(held_out: HeldOut, values: dict[str, Vector]) -> dict[str, float]:
-    """Weights of members; 0 of those that are no better about held-out pairs than a constant."""
-    useful = [name for name in values if held_out.gain(values[name]) > 0.0]
-    useful = useful or [min(values, key=lambda name: held_out.mean_loss(values[name]))]
-    found = member_weights(held_out, [values[name] for name in useful])
-    return dict.fromkeys(values, 0.0) | dict(zip(useful, found.tolist(), strict=True))
+    """Weights of members; 0 of those that are no better about held-out pairs than a constant.
+
+    Where none is of any use the best of them is kept as it is: there is always a sum.
+    """
+    best = min(values, key=lambda name: held_out.mean_loss(values[name]))
+    useful = [name for name in values if held_out.gain(values[name]) > 0.0] or [best]
+    weights = member_weights(held_out, [values[name] for name in useful])
+    if not weights.any():
+        useful, weights = [best], np.ones(1)
+    return dict.fromkeys(values, 0.0) | dict(zip(useful, weights.tolist(), strict=True))
 
 
 def nested_sum(held_out: HeldOut, values: dict[str, Vector], honest: dict[str, Vector]) -> Vector:

@@ -192,9 +192,13 @@ def read_graph(
         for block, sign in zip(group, (1.0, -1.0), strict=True):
             _check_group(arcs, block, forth, back, sign)
         if reciprocal == "merge":
+            dropped = back
             if labels is not None:
                 labels = _merged_labels(arcs, labels, forth, back, odd)
-            kept = np.setdiff1d(kept, back)
+                # a text that the way back alone has cannot change its sign: that way is kept
+                missing = _is_missing(labels)
+                dropped = np.where(missing[forth] & ~missing[back], forth, back)
+            kept = np.setdiff1d(kept, dropped)
     by_pair = arcs.source, arcs.target, *group
     names = ("first", "second", "symmetric", "antisymmetric")
     parts = {name: part[kept] for name, part in zip(names, by_pair, strict=True)}
@@ -249,6 +253,13 @@ def _as_labels(given: list[Any], label: Any) -> NDArray[Any]:
     return as_objects(given)
 
 
+def _is_missing(labels: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where there is no label among texts."""
+    if labels.dtype != object:
+        return np.zeros(len(labels), dtype=np.bool_)
+    return np.array([label is None for label in labels], dtype=np.bool_)
+
+
 def _reciprocal(arcs: Arcs) -> tuple[Places, Places]:
     """Rows a->b whose b->a is there too, with a before b among the nodes; and those b->a."""
     size = len(arcs.nodes)
@@ -286,7 +297,9 @@ def _merged_labels(
         returned = np.where(np.isnan(returned), there, returned)
         agree = np.isclose(there, returned, rtol=_AGREEMENT, atol=0.0, equal_nan=True)
     else:
-        agree = (there != returned) if odd else (there == returned)
+        unknown = _is_missing(there) | _is_missing(returned)
+        agree = unknown | ((there != returned) if odd else (there == returned))
+        there = there if odd else np.where(_is_missing(there), returned, there)
     if not agree.all():
         row = int(np.argmin(agree))
         expected = "opposite labels (antisymmetric)" if odd else "equal labels (symmetric)"

@@ -6,6 +6,7 @@ three for :meth:`Pairs.from_frame`, :mod:`pairity.io` and :mod:`pairity.distribu
 
 from __future__ import annotations
 
+import numbers
 import re
 import warnings
 from collections import Counter
@@ -18,13 +19,22 @@ from numpy.typing import NDArray
 
 from pairity.exceptions import DataError, PairityWarning, levels_to_the_caller
 from pairity.pairs.arrays import Matrix, Places, as_dense, distinct_rows, joined
-from pairity.runtime.validation import as_feature_table, as_times, check_choice, refuse_lossy
+from pairity.runtime.validation import (
+    as_feature_table,
+    as_times,
+    check_choice,
+    check_count,
+    refuse_lossy,
+)
 
 
 def split_rows(
     rows: Any, n_symmetric: int, n_antisymmetric: int
 ) -> tuple[Any, Places, Places, Matrix, Matrix]:
     """Objects, first, second and both kinds of group features of rows ``[x_a | x_ab | x~_ab | x_b]``."""
+    for name, count in (("n_symmetric", n_symmetric), ("n_antisymmetric", n_antisymmetric)):
+        if not isinstance(count, numbers.Integral):  # whole numbers are held against the columns
+            check_count(count, name, 0)
     table = as_feature_table(rows, "rows")
     n_rows, n_columns = table.shape
     rest = n_columns - n_symmetric - n_antisymmetric

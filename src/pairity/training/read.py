@@ -17,6 +17,7 @@ from pairity.pairs.arrays import as_dense, distinct_rows
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.runtime.validation import (
+    check_count,
     check_not_negative,
     plain_numbers,
     refuse_extreme_weights,
@@ -181,6 +182,8 @@ def read_pairs(estimator: Any, X: Any, *, reset: bool) -> Pairs:
 
 def _from_rows(estimator: Any, rows: Any) -> Pairs:
     n_symmetric, n_antisymmetric = estimator.n_symmetric, estimator.n_antisymmetric
+    check_count(n_symmetric, "n_symmetric", 0)
+    check_count(n_antisymmetric, "n_antisymmetric", 0)
     odd = (rows.shape[1] - n_symmetric - n_antisymmetric) % 2
     if getattr(estimator, "symmetry", None) == "none" and odd:
         # no two objects in there: all columns are features of the pair itself
