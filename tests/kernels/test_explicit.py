@@ -114,15 +114,15 @@ def complete(m, columns):
 
 
 def test_the_number_of_features_counts_not_that_of_columns():
-    """Ten monomials of degree 2 in four columns: low rank among 20 objects, not among 19."""
-    ((left, right),) = factors_of(Product(Polynomial(2)), complete(20, 4))
+    """Ten monomials of degree 2 in four columns: low rank among 40 objects, not among 39."""
+    ((left, right),) = factors_of(Product(Polynomial(2)), complete(40, 4))
     assert left is right
-    assert left.shape == (20, 10)
-    assert factors_of(Product(Polynomial(2)), complete(19, 4)) == (None,)
-    assert factors_of(Product(Gaussian()), complete(20, 4)) == (None,)
-    sparse = cases.sparse_twin(complete(20, 4))
+    assert left.shape == (40, 10)
+    assert factors_of(Product(Polynomial(2)), complete(39, 4)) == (None,)
+    assert factors_of(Product(Gaussian()), complete(40, 4)) == (None,)
+    sparse = cases.sparse_twin(complete(40, 4))
     assert factors_of(Product(Linear()), sparse) == (None,)
-    assert factors_of(Product(Linear() * Linear()), complete(20, 4)) == (None,)
+    assert factors_of(Product(Linear() * Linear()), complete(40, 4)) == (None,)
 
 
 def test_products_through_monomials_agree_with_the_matrix():
