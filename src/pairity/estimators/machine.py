@@ -278,7 +278,7 @@ class PenalisedMachine(PairMachine):
         """Newton steps; or seconds for few pairs, however large C is."""
         if self._loss == "logistic":
             return MOST_NEWTON_STEPS
-        return max(min(10_000_000, 1_000_000 + 1000 * n_pairs), 100 * n_pairs)
+        return max(min(20_000_000, 1_000_000 + 1000 * n_pairs), 100 * n_pairs)
 
 
 # Targets -----------------------------------------------------------------------------------------
