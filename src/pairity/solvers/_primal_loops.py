@@ -18,24 +18,28 @@ def _logistic(decision, target, weight):
     return weight * target * wrong, weight * small * sure * sure
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _add_outer_product(indices, data, start, stop, weight, out):
+    """Upper triangle of ``out += weight z z'`` with the entries of z from start to stop."""
+    for one in range(start, stop):
+        column, amount = indices[one], weight * data[one]
+        out[column, column] += amount * data[one]
+        for two in range(one + 1, stop):
+            other = indices[two]
+            if other > column:
+                out[column, other] += amount * data[two]
+            elif other < column:
+                out[other, column] += amount * data[two]
+            else:  # a column that a row names twice
+                out[column, column] += 2.0 * amount * data[two]
+
+
 @njit(cache=True, nogil=True)
 def add_outer_products(pointers, indices, data, weights, start, stop, out):
     """Upper triangle of ``out += sum_i weights_i z_i z_i'`` over the rows from start to stop."""
     for row in range(start, stop):
-        weight = weights[row]
-        if weight == 0.0:
-            continue
-        for one in range(pointers[row], pointers[row + 1]):
-            column, amount = indices[one], weight * data[one]
-            out[column, column] += amount * data[one]
-            for two in range(one + 1, pointers[row + 1]):
-                other = indices[two]
-                if other > column:
-                    out[column, other] += amount * data[two]
-                elif other < column:
-                    out[other, column] += amount * data[two]
-                else:  # a column that a row names twice
-                    out[column, column] += 2.0 * amount * data[two]
+        if weights[row] != 0.0:
+            _add_outer_product(indices, data, pointers[row], pointers[row + 1], weights[row], out)
 
 
 @njit(cache=True, nogil=True)
@@ -51,33 +55,24 @@ def pass_logistic_rows(rows, model, losses, start, stop, passed, gathered, inner
     decisions, pull, curvature = passed
     last, wanted = len(parameters), len(inner) > 0
     for row in range(start, stop):
+        begin, end = pointers[row], pointers[row + 1]
         decision = 0.0
-        for entry in range(pointers[row], pointers[row + 1]):
+        for entry in range(begin, end):
             decision += data[entry] * parameters[indices[entry]]
         decision += bias
         decisions[row] = decision
         force, bend = _logistic(decision, targets[row], weights[row])
         pull[row], curvature[row] = force, bend
-        for one in range(pointers[row], pointers[row + 1]):
-            column = indices[one]
-            gathered[column] += force * data[one]
-            if wanted and bend != 0.0:
-                amount = bend * data[one]
-                inner[column, column] += amount * data[one]
-                for two in range(one + 1, pointers[row + 1]):
-                    other = indices[two]
-                    if other > column:
-                        inner[column, other] += amount * data[two]
-                    elif other < column:
-                        inner[other, column] += amount * data[two]
-                    else:  # a column that a row names twice
-                        inner[column, column] += 2.0 * amount * data[two]
-                if has_bias:
-                    inner[column, last] += amount
+        for entry in range(begin, end):
+            gathered[indices[entry]] += force * data[entry]
         if has_bias:
             gathered[last] += force
-            if wanted:
+        if wanted and bend != 0.0:
+            _add_outer_product(indices, data, begin, end, bend, inner)
+            if has_bias:
                 inner[last, last] += bend
+                for entry in range(begin, end):
+                    inner[indices[entry], last] += bend * data[entry]
 
 
 @njit(cache=True, nogil=True)
