@@ -124,7 +124,7 @@ def busy(full: bool) -> list[dict]:
 
 
 def strengths(full: bool) -> list[dict]:
-    """Larger C on the same shapes; a peer is given up after 30 s and a quarter more than we took."""
+    """Larger C on the same shapes; a peer has a quarter more time than we took, 30 s at least."""
     chosen = [task for task in _shapes() if task.n_objects != 2000 or full]
     chosen.append(Task("20,000 of 1,000 objects", "antisymmetric", 1000, 20_000))
     rows = []

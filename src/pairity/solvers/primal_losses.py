@@ -71,11 +71,15 @@ class RowLosses:
         run_in_ranges(some, len(decisions), _ROWS_PER_RANGE)
         return Passed(pull, curvature)
 
+    def _takes_one_pass(self, design: Design) -> bool:
+        """Whether there is a compiled pass over the rows of features and their losses together."""
+        return design.is_sparse and isinstance(self.loss, Logistic)
+
     def state(
         self, design: Design, parameters: Vector, decisions: Vector | None, width: float
     ) -> State:
         """All of it at some parameters, with decisions from them, not from sums of steps: no drift."""
-        if design.is_sparse and isinstance(self.loss, Logistic):
+        if self._takes_one_pass(design):
             return self._logistic_state(design, parameters)
         decisions = design.times(parameters) if decisions is None else decisions
         passed = self.at(decisions, width)
@@ -103,7 +107,7 @@ class RowLosses:
         for smooth ones the violation that follows from it.
         """
         direction, pull = design.penalty * state.gradient, state.passed.pull
-        if design.is_sparse and isinstance(self.loss, Logistic):
+        if self._takes_one_pass(design):
             features, shift, _ = split(design, direction)
             losses = self.loss.targets, self.loss.weights
             given = features, shift, losses, state.decisions, pull
