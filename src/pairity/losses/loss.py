@@ -31,14 +31,14 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, xlogy
+from scipy.special import expit
 
 from pairity.pairs.arrays import Mask, Places, Vector
 
 #: Distance from a bound, over its size (from 0, over the largest variable), that is but rounding; a
 #: decision of this size has a loss below rounding.
 _ROUNDING, _CERTAIN = 1e-13, 40.0
-_BISECTIONS, _SETTLED = 100, 1e-15
+_BISECTIONS, _SETTLED, _TINY = 100, 1e-15, np.finfo(np.float64).tiny
 
 
 class Loss:
@@ -269,7 +269,8 @@ class Logistic(_Weighted):
 
     def value(self, decisions: Vector) -> Vector:
         """Weighted loss of each decision."""
-        return self.weights * np.logaddexp(0.0, -self.targets * decisions)
+        margins = self.targets * decisions  # np.logaddexp takes five times as long
+        return self.weights * (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0.0))
 
     def at_zero(self) -> Vector:
         """``c log(2)`` of each observation."""
@@ -278,7 +279,7 @@ class Logistic(_Weighted):
     def conjugate(self, theta: Vector) -> Vector:
         """Negative entropy of ``u``, weighted."""
         share = self._share(theta)
-        return self.weights * (xlogy(share, share) + xlogy(1.0 - share, 1.0 - share))
+        return self.weights * sum(u * np.log(np.maximum(u, _TINY)) for u in (share, 1.0 - share))
 
     def _share(self, theta: Vector) -> Vector:
         weights = np.where(self.weights > 0, self.weights, 1.0)
@@ -326,8 +327,7 @@ class Logistic(_Weighted):
         smaller one, which brackets it.  Where one label alone has weight there is none: then the
         bias from which on every loss is below rounding.
         """
-        sides = self.targets > 0, self.targets < 0
-        positive, negative = (float(self.weights[side].sum()) for side in sides)
+        positive, negative = (float(self.weights[s * self.targets > 0].sum()) for s in (1, -1))
         lowest, highest = float(values.min()), float(values.max())
         if not (positive > 0 and negative > 0):
             far = _CERTAIN - lowest if positive > 0 else -_CERTAIN - highest

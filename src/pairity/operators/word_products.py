@@ -141,6 +141,12 @@ def reduce_words_precisely(
         if len(block.symbols) == 1 and not sp.issparse(table) and table.dtype == np.float64:
             words.append(_precise_rows(ends, table, vector))
             continue
+        if objects.are_names:
+            named, width = table.indices[ends], table.shape[1]
+            words.append(
+                np.concatenate([_precise_sums(named, one, vector, width) for one in columns])
+            )
+            continue
         sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
         words.append(np.concatenate([objects.summed(each) for each in sums]))
     return np.stack(words)

@@ -1,4 +1,4 @@
-"""Sums over sparse rows of features, and losses of all rows in one pass, for Newton's method."""
+"""Sums over sparse rows of features, and passes over the losses of all rows, for Newton's method."""
 
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
@@ -8,88 +8,28 @@ import math
 from pairity.runtime.resources import njit
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _logistic(decision, target, weight):
-    """Pull and curvature of a logistic loss, one exponential for both."""
-    margin = target * decision
-    small = math.exp(-abs(margin))
-    sure = 1.0 / (1.0 + small)
-    wrong = small * sure if margin > 0.0 else sure
-    return weight * target * wrong, weight * small * sure * sure
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _add_outer_product(indices, data, start, stop, weight, out):
-    """Upper triangle of ``out += weight z z'`` with the entries of z from start to stop."""
-    for one in range(start, stop):
-        column, amount = indices[one], weight * data[one]
-        out[column, column] += amount * data[one]
-        for two in range(one + 1, stop):
-            other = indices[two]
-            if other > column:
-                out[column, other] += amount * data[two]
-            elif other < column:
-                out[other, column] += amount * data[two]
-            else:  # a column that a row names twice
-                out[column, column] += 2.0 * amount * data[two]
-
-
 @njit(cache=True, nogil=True)
-def add_outer_products(pointers, indices, data, weights, start, stop, out):
-    """Upper triangle of ``out += sum_i weights_i z_i z_i'`` over the rows from start to stop."""
+def add_outer_products(pointers, indices, data, weights, start, stop, diagonal, out):
+    """``sum_i weights_i z_i z_i'`` over the rows from start to stop, in two parts.
+
+    Squares of entries go to ``diagonal``, products of two to the upper triangle of ``out``, its
+    diagonal included: a row may name a column twice.  See :func:`join_diagonal`.
+    """
     for row in range(start, stop):
         if weights[row] != 0.0:
-            _add_outer_product(indices, data, pointers[row], pointers[row + 1], weights[row], out)
+            for one in range(pointers[row], pointers[row + 1]):
+                column, amount = indices[one], weights[row] * data[one]
+                diagonal[column] += amount * data[one]
+                for two in range(one + 1, pointers[row + 1]):
+                    other = indices[two]
+                    out[min(column, other), max(column, other)] += amount * data[two]
 
 
 @njit(cache=True, nogil=True)
-def pass_logistic_rows(rows, model, losses, start, stop, passed, gathered, inner):
-    """Decisions of sparse rows, pull and curvature of their logistic losses, and sums over them.
-
-    ``gathered += sum_i pull_i z_i`` and the upper triangle of ``inner += sum_i curvature_i z_i z_i'``,
-    which is left out where it has no room; with a bias both have a last entry, of a feature 1.
-    """
-    pointers, indices, data = rows
-    parameters, bias, has_bias = model
-    targets, weights = losses
-    decisions, pull, curvature = passed
-    last, wanted = len(parameters), len(inner) > 0
-    for row in range(start, stop):
-        begin, end = pointers[row], pointers[row + 1]
-        decision = 0.0
-        for entry in range(begin, end):
-            decision += data[entry] * parameters[indices[entry]]
-        decision += bias
-        decisions[row] = decision
-        force, bend = _logistic(decision, targets[row], weights[row])
-        pull[row], curvature[row] = force, bend
-        for entry in range(begin, end):
-            gathered[indices[entry]] += force * data[entry]
-        if has_bias:
-            gathered[last] += force
-        if wanted and bend != 0.0:
-            _add_outer_product(indices, data, begin, end, bend, inner)
-            if has_bias:
-                inner[last, last] += bend
-                for entry in range(begin, end):
-                    inner[indices[entry], last] += bend * data[entry]
-
-
-@njit(cache=True, nogil=True)
-def worst_logistic_rows(rows, direction, shift, losses, decisions, pull):
-    """What :func:`worst_logistic` finds of ``moved = Z direction + shift``."""
-    pointers, indices, data = rows
-    targets, weights = losses
-    worst = 0.0
-    for row in range(len(decisions)):
-        moved = 0.0
-        for entry in range(pointers[row], pointers[row + 1]):
-            moved += data[entry] * direction[indices[entry]]
-        if weights[row] > 0.0:
-            moved += shift
-            wrong = 1.0 / (1.0 + math.exp(targets[row] * (decisions[row] - moved)))
-            worst = max(worst, abs(wrong - abs(pull[row]) / weights[row]))
-    return worst
+def join_diagonal(diagonal, out):
+    """Both parts of outer products in one: a product within a column counts twice."""
+    for column in range(len(diagonal)):
+        out[column, column] = diagonal[column] + 2.0 * out[column, column]
 
 
 @njit(cache=True, nogil=True)
@@ -167,10 +107,13 @@ def slope_of_rounded(decisions, change, length, pieces, width, centre):
 
 
 @njit(cache=True, nogil=True)
-def pass_logistic(decisions, targets, weights, pull, curvature):
-    """Pull and curvature of logistic losses."""
+def pass_logistic(decisions, small, targets, weights, pull, curvature):
+    """Pull and curvature of logistic losses, with ``small = exp(-|decisions|)``."""
     for i in range(len(decisions)):
-        pull[i], curvature[i] = _logistic(decisions[i], targets[i], weights[i])
+        sure = 1.0 / (1.0 + small[i])
+        wrong = small[i] * sure if targets[i] * decisions[i] > 0.0 else sure
+        pull[i] = weights[i] * targets[i] * wrong
+        curvature[i] = weights[i] * small[i] * sure * sure
 
 
 @njit(cache=True, nogil=True)

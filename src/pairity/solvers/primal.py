@@ -171,7 +171,7 @@ class _Run:
     def _error(self) -> float:
         """How far dual variables are from the decisions that they define."""
         state = self.state
-        error = self.losses.error(self.design, state)
+        error = self.losses.error(self.design, state, self.options.tol)
         if self.design.has_bias:
             surplus = abs(float(state.gradient[-1]))
             if surplus > _BALANCED * float(np.abs(state.passed.pull).sum()):
@@ -196,7 +196,7 @@ class _Run:
         state, is_last = self.state, self._is_last
         passed = state.passed
         tol = _EXACT if is_last else _RESIDUAL
-        inverse = self.design.solver(passed.curvature, tol, state.inner)
+        inverse = self.design.solver(passed.curvature, tol)
         step = -inverse(state.gradient)
         left = -0.5 * float(np.dot(state.gradient, step))
         self.steps_here += 1

@@ -22,6 +22,7 @@ from pairity.runtime.resources import run_in_ranges
 from pairity.solvers._primal_loops import (
     add_outer_products,
     add_squares,
+    join_diagonal,
     scale_to_ones,
     times_rows,
 )
@@ -72,18 +73,14 @@ class Design:
         """Where sparse rows begin, their columns and their values."""
         return self.rows.indptr, self.rows.indices, self.rows.data
 
-    @property
-    def is_factored(self) -> bool:
-        """Whether second derivatives are factored; else conjugate gradients."""
-        return self.n_parameters <= MOST_FACTORED
-
-    def times(self, parameters: Vector) -> Vector:
-        """Decisions, shape (n,)."""
+    def times(self, parameters: Vector, most: int | None = None) -> Vector:
+        """Decisions, shape (n,), or those of so many rows at most."""
         plain = parameters[:-1] if self.has_bias else parameters
         if not self.is_sparse:
-            decisions: Vector = self.rows @ plain
+            decisions: Vector = self.rows[:most] @ plain
         else:
-            decisions = np.empty(self.rows.shape[0])
+            n_rows = self.rows.shape[0]
+            decisions = np.empty(n_rows if most is None else min(most, n_rows))
             given = *self.entries, np.ascontiguousarray(plain)
 
             def some(start: int, stop: int) -> None:
@@ -95,33 +92,30 @@ class Design:
     def transposed(self, theta: Vector) -> Vector:
         """``sum_i theta_i z_i``, shape (r,)."""
         if self.is_sparse:
-            gathered = self._summed(add_rows, theta, self.rows.shape[1])
+            (gathered,) = self._summed(add_rows, theta, (self.rows.shape[1],))
         else:
             gathered = np.asarray(theta @ self.rows)
         return np.append(gathered, theta.sum()) if self.has_bias else gathered
 
-    def _summed(self, add: Callable[..., None], weights: Vector, *shape: int) -> Any:
-        """``add`` over sparse rows with their weights, into sums of a shape."""
-        entries = *self.entries, weights
+    def _summed(
+        self, add: Callable[..., None], weights: Vector, *shapes: tuple[int, ...]
+    ) -> list[Any]:
+        """``add`` over sparse rows with their weights, into sums of some shapes.
 
-        def some(start: int, stop: int, total: Any) -> None:
-            add(*entries, start, stop, total)
-
-        return self.summed(some, shape)[0]
-
-    def summed(self, add: Callable[..., None], *shapes: tuple[int, ...]) -> list[Any]:
-        """Sums of ranges that do not depend on the number of threads, added up in one order."""
+        Those of ranges that do not depend on the number of threads are added up in one order.
+        """
         n_rows, size = self.rows.shape[0], sum(map(math.prod, shapes))
         n_ranges = max(1, min(_MOST_RANGES, _MOST_NUMBERS // max(1, size), n_rows // _LEAST_ROWS))
+        entries = *self.entries, weights
         if n_ranges == 1:
             totals = [np.zeros(shape) for shape in shapes]
-            add(0, n_rows, *totals)
+            add(*entries, 0, n_rows, *totals)
             return totals
         step = -(-n_rows // n_ranges)
         parts = [np.zeros((n_ranges, *shape)) for shape in shapes]
 
         def some(start: int, stop: int) -> None:
-            add(start, stop, *(part[start // step] for part in parts))
+            add(*entries, start, stop, *(part[start // step] for part in parts))
 
         run_in_ranges(some, n_rows, step)
         return [part.sum(axis=0) for part in parts]
@@ -145,7 +139,8 @@ class Design:
         """``sum_i weights_i z_i z_i'``, of which the lower triangle counts."""
         width = self.rows.shape[1]
         if self.is_sparse:
-            inner = self._summed(add_outer_products, weights, width, width)
+            diagonal, inner = self._summed(add_outer_products, weights, (width,), (width, width))
+            join_diagonal(diagonal, inner)
         else:
             inner = self._dense_curvature(weights)
         if not self.has_bias:
@@ -167,17 +162,11 @@ class Design:
             inner += (some * weights[part if every else used[part], np.newaxis]).T @ some
         return inner
 
-    def solver(
-        self, weights: Vector, tol: float, inner: NDArray[np.float64] | None = None
-    ) -> Callable[[Vector], Vector]:
-        """``(penalty + sum_i weights_i z_i z_i')^-1`` as a function, columns brought to one scale.
-
-        Of a sum that is known, ``inner``, the upper triangle counts.
-        """
-        if not self.is_factored:
+    def solver(self, weights: Vector, tol: float) -> Callable[[Vector], Vector]:
+        """``(penalty + sum_i weights_i z_i z_i')^-1`` as a function, columns brought to one scale."""
+        if self.n_parameters > MOST_FACTORED:
             return lambda right: self._conjugate_gradients(right, weights, tol)
-        matrix = self.curvature(weights) if inner is None else inner.T
-        return _scaled_inverse(matrix, self.penalty)
+        return _scaled_inverse(self.curvature(weights), self.penalty)
 
     def _conjugate_gradients(self, right: Vector, weights: Vector, tol: float) -> Vector:
         """The same by conjugate gradients, divided by the diagonal."""

@@ -11,16 +11,16 @@ from pairity.losses.loss import Logistic, PiecewiseLinear, Vector
 from pairity.runtime.resources import run_in_ranges
 from pairity.solvers._primal_loops import (
     pass_logistic,
-    pass_logistic_rows,
     pass_rounded,
     slope_of_rounded,
     worst_logistic,
-    worst_logistic_rows,
 )
 from pairity.solvers.primal_design import Design
 
 #: Rows that one range of work covers.
 _ROWS_PER_RANGE = 100_000
+#: Rows that are looked at first: far from the optimum they tell.
+_FIRST_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,6 @@ class State:
     decisions: Vector
     passed: Passed
     gradient: Vector
-    inner: Any = None  # second derivatives of the losses, where they are known: the upper triangle
 
 
 class RowLosses:
@@ -55,74 +54,63 @@ class RowLosses:
 
     def at(self, decisions: Vector, width: float) -> Passed:
         """All of it at some decisions."""
-        pull, curvature = np.empty(len(decisions)), np.empty(len(decisions))
         if self.is_rounded:
+            pull, curvature = np.empty(len(decisions)), np.empty(len(decisions))
             rounded = pass_rounded(decisions, self._pieces, width, self.centre, pull, curvature)
             return Passed(pull, curvature, *rounded)
         if not isinstance(self.loss, Logistic):
             return Passed(self.loss.pull(decisions), self.loss.curvature(decisions))
+        return self._logistic_at(decisions)
+
+    def _logistic_at(self, decisions: Vector) -> Passed:
+        """Exponentials by NumPy, many at a time, and the rest in one compiled pass."""
+        pull, curvature = np.empty(len(decisions)), np.empty(len(decisions))
         targets, weights = self.loss.targets, self.loss.weights
 
         def some(start: int, stop: int) -> None:
             part = slice(start, stop)
-            given = decisions[part], targets[part], weights[part]
+            small = np.exp(-np.abs(decisions[part]))
+            given = decisions[part], small, targets[part], weights[part]
             pass_logistic(*given, pull[part], curvature[part])
 
         run_in_ranges(some, len(decisions), _ROWS_PER_RANGE)
         return Passed(pull, curvature)
 
-    def _takes_one_pass(self, design: Design) -> bool:
-        """Whether there is a compiled pass over the rows of features and their losses together."""
-        return design.is_sparse and isinstance(self.loss, Logistic)
-
     def state(
         self, design: Design, parameters: Vector, decisions: Vector | None, width: float
     ) -> State:
         """All of it at some parameters, with decisions from them, not from sums of steps: no drift."""
-        if self._takes_one_pass(design):
-            return self._logistic_state(design, parameters)
         decisions = design.times(parameters) if decisions is None else decisions
         passed = self.at(decisions, width)
         gradient = design.penalty * parameters - design.transposed(passed.pull)
         return State(parameters, decisions, passed, gradient)
 
-    def _logistic_state(self, design: Design, parameters: Vector) -> State:
-        """The same in one pass over sparse rows, second derivatives included where they are factored."""
-        n, side = len(self.loss), design.n_parameters if design.is_factored else 0
-        passed = np.empty(n), np.empty(n), np.empty(n)
-        given = design.entries, split(design, parameters), (self.loss.targets, self.loss.weights)
-
-        def some(start: int, stop: int, gathered: Vector, inner: Any) -> None:
-            pass_logistic_rows(*given, start, stop, passed, gathered, inner)
-
-        gathered, inner = design.summed(some, (design.n_parameters,), (side, side))
-        gradient = design.penalty * parameters - gathered
-        known = inner if side else None
-        return State(parameters, passed[0], Passed(*passed[1:]), gradient, known)
-
-    def error(self, design: Design, state: State) -> float:
+    def error(self, design: Design, state: State, tol: float) -> float:
         """How far dual variables are from the decisions that they define.
 
         ``K theta = Z w - Z gradient``: for rounded losses the largest entry of the last product,
-        for smooth ones the violation that follows from it.
+        for smooth ones the violation that follows from it.  Logistic losses some of which are off
+        by more than the tolerance are not looked at further.
         """
-        direction, pull = design.penalty * state.gradient, state.passed.pull
-        if self._takes_one_pass(design):
-            features, shift, _ = split(design, direction)
-            losses = self.loss.targets, self.loss.weights
-            given = features, shift, losses, state.decisions, pull
-            return float(worst_logistic_rows(design.entries, *given))
-        moved = design.times(direction)
-        if self.is_rounded:
-            return float(np.abs(moved).max(initial=0.0))
-        return self.violation(pull, state.decisions, moved)
-
-    def violation(self, pull: Vector, decisions: Vector, moved: Vector) -> float:
-        """How far dual variables of smooth losses are from resting at ``decisions - moved``."""
+        direction = design.penalty * state.gradient
         if not isinstance(self.loss, Logistic):
-            return float(self.loss.violation(pull, decisions - moved))
-        given = self.loss.targets, self.loss.weights, pull
-        return float(worst_logistic(decisions, moved, *given))
+            moved = design.times(direction)
+            if self.is_rounded:
+                return float(np.abs(moved).max(initial=0.0))
+            return float(self.loss.violation(state.passed.pull, state.decisions - moved))
+        error = self._logistic_error(design, state, direction, _FIRST_ROWS)
+        if error > tol or len(state.decisions) <= _FIRST_ROWS:
+            return error
+        return self._logistic_error(design, state, direction, None)
+
+    def _logistic_error(
+        self, design: Design, state: State, direction: Vector, most: int | None
+    ) -> float:
+        """Largest difference of a dual variable and what it rests at, among so many rows at most."""
+        moved, rows = design.times(direction, most), slice(most)
+        losses = self.loss.targets[rows], self.loss.weights[rows]
+        pull, decisions = state.passed.pull[rows], state.decisions[rows]
+        return float(worst_logistic(decisions, moved, *losses, pull))
 
     def slope(self, decisions: Vector, change: Vector, length: float, width: float) -> float:
         """``sum_i pull_i change_i`` at ``decisions + length change``."""
@@ -131,10 +119,3 @@ class RowLosses:
             return float(slope_of_rounded(decisions, change, length, *rounding))
         pull = self.at(decisions + length * change, width).pull
         return float(np.einsum("i,i->", pull, change))
-
-
-def split(design: Design, parameters: Vector) -> tuple[Vector, float, bool]:
-    """Parameters of the features, the bias, and whether there is one."""
-    if design.has_bias:
-        return parameters[:-1], float(parameters[-1]), True
-    return parameters, 0.0, False
