@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Rows: TypeAlias = Places | slice
 
 #: Rows of a triangle that are evaluated at a time, at least and at most, and entries of these rows.
-_LEAST_ROWS, _MOST_ROWS, _ENTRIES_AT_A_TIME = 32, 256, 500_000
+_LEAST_ROWS, _MOST_ROWS, _ENTRIES_AT_A_TIME, _LEAST_RANGES = 32, 256, 500_000, 4
 #: Kernel values in extended precision held at a time.
 _BLOCK_ENTRIES = 200_000
 
@@ -104,7 +104,7 @@ class KernelOperator:
             corner = out[start:stop, start:stop]
             corner[...] = (corner + corner.T) * out.dtype.type(0.5)
 
-        fitting = _ENTRIES_AT_A_TIME // max(1, len(index))
+        fitting = min(_ENTRIES_AT_A_TIME // max(1, len(index)), -(-len(index) // _LEAST_RANGES))
         run_in_ranges(fill, len(index), int(np.clip(fitting, _LEAST_ROWS, _MOST_ROWS)))
 
     def product(self, vector: Vector) -> Vector:

@@ -180,6 +180,7 @@ class _Making:
     def __init__(self, left: Pairs, right: Pairs) -> None:
         self.left, self.right, self.n_exponentials = left, right, 0
         self._one, self._judged = left[:1].without_unused_objects(), dict[Monomial, bool]()
+        self._objects: dict[Kernel, tuple[Matrix, Matrix]] = {}
 
     def split(self, monomial: Monomial) -> tuple[_Context, Monomial]:
         """Gaussian factors that no swap changes, and the rest; nothing apart where all are such."""
@@ -198,15 +199,38 @@ class _Making:
     def is_exponential(self, monomial: Monomial) -> bool:
         """Whether it is one exponential of a distance, judged by one pair."""
         if monomial not in self._judged:
-            compared = _compared(monomial, self._one, self._one)
-            self._judged[monomial] = compared is not None
+            one, kernels = self._one, {kernel for edge in monomial.edges for kernel in edge}
+            self._judged[monomial] = bool(kernels or monomial.factors) and (
+                all(kernel.exponent(one.objects) is not None for kernel in kernels)
+                and all(_of_group(factor, one, one) is not None for factor in monomial.factors)
+            )
         return self._judged[monomial]
 
     def context(self, factors: _Context) -> Exponential:
         """The exponential of a context, one for all sums that it multiplies."""
-        tables: Any = _compared(Monomial(factors=factors), self.left, self.right)
+        return self._exponential(1.0, Monomial(factors=factors))
+
+    def _exponential(self, weight: float, monomial: Monomial) -> Exponential:
+        """A monomial from rows of left and right pairs that hold all that it compares."""
+        left, right = self.left, self.right
+        parts: list[tuple[Matrix, Matrix]] = []
+        for edge, kernels in enumerate(monomial.edges):
+            at_left = left.first if edge < 2 else left.second
+            at_right = right.second if edge % 2 else right.first
+            for one, two in map(self._of_objects, kernels):
+                parts.append((one[at_left], two[at_right]))
+        for factor in monomial.factors:
+            tables: Any = _of_group(factor, left, right)
+            parts.append(_centred(*tables))
         self.n_exponentials += 1
-        return Exponential(1.0, *tables)
+        return Exponential(weight, *(np.hstack(tables) for tables in zip(*parts, strict=True)))
+
+    def _of_objects(self, kernel: Kernel) -> tuple[Matrix, Matrix]:
+        """What a kernel compares of all objects of both sides."""
+        if kernel not in self._objects:
+            tables: Any = [kernel.exponent(side.objects) for side in (self.left, self.right)]
+            self._objects[kernel] = _centred(*map(as_dense, tables))
+        return self._objects[kernel]
 
     def terms(self, monomials: dict[Monomial, float]) -> list[Term] | None:
         """Terms of a sum of monomials; None where one of them is no such."""
@@ -223,9 +247,7 @@ class _Making:
             elif self.n_exponentials == _MOST_EXPONENTIALS:
                 return None
             else:
-                tables: Any = _compared(monomial, self.left, self.right)
-                exponentials.append(Exponential(weight, *tables))
-                self.n_exponentials += 1
+                exponentials.append(self._exponential(weight, monomial))
         names = [self._same_objects(kernel, weights) for kernel, weights in same.items()]
         rest = [_inner_product(others, self.left, self.right)] if others else []
         found = [*_paired(exponentials), *names, *rest]
@@ -287,28 +309,6 @@ def _paired(sums: list[Exponential]) -> list[Term]:
         else:
             found.append(term)
     return found
-
-
-def _compared(monomial: Monomial, left: Pairs, right: Pairs) -> tuple[Matrix, Matrix] | None:
-    """Rows of left and right pairs that hold all that a monomial compares."""
-    parts: list[tuple[Matrix, Matrix]] = []
-    for edge, kernels in enumerate(monomial.edges):
-        for kernel in kernels:
-            rows, columns = (kernel.exponent(side.objects) for side in (left, right))
-            if rows is None or columns is None:
-                return None
-            at_left = left.first if edge < 2 else left.second
-            at_right = right.second if edge % 2 else right.first
-            one, two = _centred(as_dense(rows), as_dense(columns))
-            parts.append((one[at_left], two[at_right]))
-    for factor in monomial.factors:
-        tables = _of_group(factor, left, right)
-        if tables is None:
-            return None
-        parts.append(_centred(*tables))
-    if not parts:
-        return None
-    return np.hstack([one for one, _ in parts]), np.hstack([two for _, two in parts])
 
 
 def _centred(left: Matrix, right: Matrix) -> tuple[Matrix, Matrix]:
