@@ -1,5 +1,7 @@
 """Fits on a cluster against fits in this process."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,9 @@ def test_the_model_is_that_of_one_process(client, problem, learner, options, tar
     apart = np.abs(values(far, pairs) - values(near, pairs) - far.intercept_ + near.intercept_)
     assert apart.max() <= norm * 2.0 * np.sqrt(2.0 * gap)
     assert far.feature_widths_ == near.feature_widths_
-    assert far.approximation_ == near.approximation_
+    # shares of sums over objects, up to rounding: products may depend on where tables lie in memory
+    lost = [[astuple(error) for error in model.approximation_] for model in (far, near)]
+    assert lost[0] == [pytest.approx(error, rel=1e-12) for error in lost[1]]
 
 
 def test_the_swap_law_holds_bit_for_bit(client, problem):
