@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from pairity.runtime._exponential import exponential
 from pairity.runtime.resources import njit
 
 
@@ -107,8 +108,12 @@ def slope_of_rounded(decisions, change, length, pieces, width, centre):
 
 
 @njit(cache=True, nogil=True)
-def pass_logistic(decisions, small, targets, weights, pull, curvature):
-    """Pull and curvature of logistic losses, with ``small = exp(-|decisions|)``."""
+def pass_logistic(decisions, targets, weights, pull, curvature):
+    """Pull and curvature of logistic losses."""
+    small = curvature  # exponentials in a loop of their own: it is made of vector instructions
+    for i in range(len(decisions)):
+        size = abs(decisions[i])
+        small[i] = exponential(-size) if size < 700.0 else 0.0
     for i in range(len(decisions)):
         sure = 1.0 / (1.0 + small[i])
         wrong = small[i] * sure if targets[i] * decisions[i] > 0.0 else sure
