@@ -76,12 +76,11 @@ def squared_distances(left: Features, right: Features) -> Matrix:
 
 
 def _summed_distances(left: Matrix, right: Matrix) -> Matrix:
-    """Squares added column by column, in the precision of the features."""
-    distances = np.zeros((len(left), len(right)), dtype=left.dtype)
-    for column in range(left.shape[1]):
-        difference = left[:, column, np.newaxis] - right[:, column]
-        difference *= difference
-        distances += difference
+    """Squares of differences added up, in the precision of the features."""
+    distances = np.empty((len(left), len(right)), dtype=left.dtype)
+    for row, values in zip(left, distances, strict=True):
+        difference = right - row
+        values[:] = paired_inner_products(difference, difference)
     return distances
 
 
