@@ -13,15 +13,16 @@ from pairity.operators.blockwise import ANEW_SHARE, FEW_PAIRS, Blockwise, is_hel
 from pairity.operators.operator import KernelOperator, Rows, whole_matrix
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
-from pairity.runtime.resources import Budget
+from pairity.runtime.resources import Budget, run_in_ranges
 
 if TYPE_CHECKING:
     from pairity.operators.explicit_rows import ExplicitFeatures
 
 #: Share of the memory allowed for a costly matrix that is held as a whole.
 _RESIDENT_SHARE = 0.125
-#: Rows that are copied at a time, and of those in single precision that are turned into doubles.
-_ROWS_AT_A_TIME, _ROWS_TO_WIDEN = 512, 64
+#: Rows that are copied at a time, of those in single precision that are turned into doubles, and of
+#: those of which some columns are kept; rows that one range of work covers.
+_ROWS_AT_A_TIME, _ROWS_TO_WIDEN, _ROWS_TO_GATHER, _ROWS_PER_RANGE = 512, 64, 64, 256
 
 
 def _of_operator(name: str) -> Any:
@@ -82,13 +83,21 @@ class Resident(_Made):
         elif out is None:
             part = self._matrix[np.ix_(rows, columns)]
         else:
-            for some in batches(len(rows), _ROWS_AT_A_TIME):
-                out[some] = self._matrix[np.ix_(rows[some], columns)]
+            for some in batches(len(rows), _ROWS_TO_GATHER):
+                out[some] = self._matrix[rows[some]].take(columns, axis=1)
             return out
         if out is None:
             return part.astype(np.float64, copy=False)
         out[...] = part
         return out
+
+    def square(self, index: Places, out: NDArray[Any]) -> None:
+        """The entries between some rows and the same columns, equal on both sides as they are."""
+
+        def fill(start: int, stop: int) -> None:
+            self.block(index[start:stop], index, out[start:stop])
+
+        run_in_ranges(fill, len(index), _ROWS_PER_RANGE)
 
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector; of a vector that is mostly zero, the rows of the others alone."""
