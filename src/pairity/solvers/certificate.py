@@ -167,16 +167,22 @@ def _sums(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
 
     Those of ranges of rows, which do not depend on the number of threads, are added up in order.
     """
+    if len(loss) <= _ROWS_PER_RANGE:
+        return _sums_at_once(loss, theta, decisions)
     sums = np.zeros((-(-len(loss) // _ROWS_PER_RANGE), 3))
 
     def some(start: int, stop: int) -> None:
         part = slice(start, stop)
-        rows = loss if len(sums) == 1 else loss.take(part)
-        terms = rows.value(decisions[part]), rows.at_zero(), rows.conjugate(theta[part])
-        sums[start // _ROWS_PER_RANGE] = [term.sum() for term in terms]
+        terms = _sums_at_once(loss.take(part), theta[part], decisions[part])
+        sums[start // _ROWS_PER_RANGE] = terms
 
     run_in_ranges(some, len(loss), _ROWS_PER_RANGE)
     return sums.sum(axis=0)
+
+
+def _sums_at_once(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
+    terms = loss.value(decisions), loss.at_zero(), loss.conjugate(theta)
+    return np.array([term.sum() for term in terms])
 
 
 def certify_values(
