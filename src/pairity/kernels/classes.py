@@ -205,14 +205,14 @@ def _largest_among_some(pairs: Pairs) -> Pairs:
     """Some of the pairs: those of the largest features, on which kernels are largest, among them."""
     if len(pairs) <= _VALUE_SAMPLE:
         return pairs
-    sizes = np.zeros(len(pairs))
+    some, sizes = spread_rows(len(pairs), _VALUE_SAMPLE), []
     if pairs.n_object_features:
         objects = _row_sizes(pairs.objects)
-        sizes += objects[pairs.first] + objects[pairs.second]
-    for table in (pairs.symmetric, pairs.antisymmetric):
-        if table.shape[1]:
-            sizes += _row_sizes(table)
-    return pairs[np.append(spread_rows(len(pairs), _VALUE_SAMPLE), sizes.argmax())]
+        sizes.append(objects[pairs.first] + objects[pairs.second])
+    sizes += [
+        _row_sizes(table) for table in (pairs.symmetric, pairs.antisymmetric) if table.shape[1]
+    ]
+    return pairs[np.append(some, np.argmax(sum(sizes))) if sizes else some]
 
 
 def _row_sizes(table: Any) -> Matrix:

@@ -109,7 +109,8 @@ def whole_power(base: Value, exponent: int) -> Value:
 
 def spread_rows(n_rows: int, size: int) -> Places:
     """At most ``size`` row numbers, evenly spread."""
-    return np.linspace(0, n_rows - 1, min(n_rows, size)).astype(np.intp)
+    n_chosen = min(n_rows, size)
+    return np.arange(n_chosen) * (n_rows - 1) // max(1, n_chosen - 1)
 
 
 def spread_sample(pairs: Pairs, size: int) -> Pairs:

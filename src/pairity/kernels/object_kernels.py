@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable as Function
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import accumulate, combinations_with_replacement
 from math import comb, factorial, prod
 from typing import Any, ClassVar, Self
 
@@ -291,15 +291,17 @@ class Identity(_ObjectKernel):
 
     def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
         """1.0 where the two ids are equal, or rows without ids."""
+        if left.codes is not None and right.codes is not None:
+            return (left.codes == right.codes).astype(np.float64)
         return self.paired(*_what_tells(left, right))
 
     def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features]:
         """Indicators of the objects of all tables, sparse: one column per distinct object."""
         tells = [_what_tells(tables[0], table)[1] for table in tables]
-        codes = distinct_rows(joined(tells, 0)).inverse
-        n_columns = int(codes.max(initial=-1)) + 1
-        ends = np.cumsum([table.shape[0] for table in tells])[:-1]
-        return [_indicators(column, n_columns) for column in np.split(codes, ends)]
+        distinct = distinct_rows(joined(tells, 0))
+        ends = list(accumulate(table.shape[0] for table in tells))
+        columns = np.split(distinct.inverse, ends[:-1])
+        return [_indicators(column, len(distinct.representative)) for column in columns]
 
 
 def _indicators(column: Places, n_columns: int) -> sp.csr_array:

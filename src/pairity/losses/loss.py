@@ -343,8 +343,8 @@ class Logistic(_Weighted):
 
     def violation(self, theta: Vector, decisions: Vector) -> float:
         """Largest difference between ``u_i`` and the probability of the other label."""
-        wrong = expit(-self.targets * decisions)
-        return float(np.max(np.abs(wrong - self._share(theta))[self.counted], initial=0.0))
+        apart = np.abs(expit(-self.targets * decisions) - self._share(theta))
+        return float(apart.max(initial=0.0, where=self.counted))
 
     def room(self, theta: Vector, direction: float) -> Vector:
         """Distance from the upper, or the lower bound."""

@@ -135,7 +135,7 @@ class ExplicitOperator(PairOperator):
         if not (self._is_simple or self._is_large):
             return super().products(vector, mirrored=mirrored, rough=rough)
         totals = [np.zeros(len(self.left)) for _ in range(2 if mirrored else 1)]
-        if not (len(self.left) and np.any(vector)):
+        if not (len(self.left) and vector.any()):
             return totals
         left, right = self._tables
         lefts = [left, replace(left, pairs=left.pairs.swap())] if mirrored else [left]
@@ -181,11 +181,9 @@ class ExplicitOperator(PairOperator):
     @property
     def _is_exact(self) -> bool:
         """Whether features of objects are indicators, or the numbers that were given."""
-        some = self.left.objects[:1]
-        for kernel in object_kernels(self._form):
-            if not (kernel.tells_apart or kernel.explicit(some) is some):
-                return False
-        return True
+        kernels = [kernel for kernel in object_kernels(self._form) if not kernel.tells_apart]
+        some = self.left.objects[:1] if kernels else None
+        return all(kernel.explicit(some) is some for kernel in kernels)
 
     def diagonal(self) -> Vector:
         """``K(left_i, right_i)`` for all i."""

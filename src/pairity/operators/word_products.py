@@ -31,45 +31,50 @@ _FEW_PAIRS = 1000
 
 def reduce_words(block: Block, tables: Tables, vector: Any) -> NDArray[Any]:
     """``T_u' vector`` for all words u, shape (n_words, width), in the precision of the vector."""
-    return np.stack([_reduce(block, word, tables, vector) for word in block.words])
+    objects = _Objects.of(block, tables)
+    return np.array([_reduce(block, word, tables, objects, vector) for word in block.words])
 
 
 def expand_words(block: Block, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
     """``sum_u T_u sums_u``, shape (n,)."""
-    total = np.zeros(len(tables.pairs), dtype=sums.dtype)
+    objects, total = _Objects.of(block, tables), np.zeros(len(tables.pairs), dtype=sums.dtype)
     for word, of_word in zip(block.words, sums, strict=True):
-        total += _expand(block, word, tables, of_word)
+        total += _expand(block, word, tables, objects, of_word)
     return total
 
 
-def _reduce(block: Block, word: Word, tables: Tables, vector: Any) -> NDArray[Any]:
+def _reduce(
+    block: Block, word: Word, tables: Tables, objects: _Objects | None, vector: Any
+) -> NDArray[Any]:
     if not block.symbols:
         return vector.sum(keepdims=True)
     if block.names_pairs:
         met = tables.met[block.symbols[0]]
         return _sums(met.places(*tables.two(word)), vector, len(met.occurring))
-    if block.n_objects != 1:
+    if objects is None:
         parts = _parts(block, tables)
         products = [tables.products(block.symbols, word, part).T @ vector[part] for part in parts]
         return np.asarray(np.sum(products, axis=0))
-    objects, ends = _Objects.of(block, tables), tables.ends(word[0])
+    ends = tables.ends(word[0])
     if len(block.symbols) == 1:
         return objects.gathered(ends, vector)
     group = tables.products(block.symbols[1:], word[1:])
     return np.concatenate([objects.gathered(ends, vector * column) for column in group.T])
 
 
-def _expand(block: Block, word: Word, tables: Tables, sums: NDArray[Any]) -> NDArray[Any]:
+def _expand(
+    block: Block, word: Word, tables: Tables, objects: _Objects | None, sums: NDArray[Any]
+) -> NDArray[Any]:
     if not block.symbols:
         return np.full(len(tables.pairs), sums[0])
     if block.names_pairs:
         return np.asarray(sums[tables.met[block.symbols[0]].places(*tables.two(word))])
-    if block.n_objects != 1:
+    if objects is None:
         parts = _parts(block, tables)
         return np.concatenate(
             [np.asarray(tables.products(block.symbols, word, part) @ sums) for part in parts]
         )
-    objects, ends = _Objects.of(block, tables), tables.ends(word[0])
+    ends = tables.ends(word[0])
     if len(block.symbols) == 1:
         return objects.at(ends, sums)
     group = tables.products(block.symbols[1:], word[1:])
@@ -85,7 +90,10 @@ class _Objects:
     are_names: bool
 
     @classmethod
-    def of(cls, block: Block, tables: Tables) -> _Objects:
+    def of(cls, block: Block, tables: Tables) -> _Objects | None:
+        """Those of a block whose words name one object each; None for any other."""
+        if block.n_objects != 1:
+            return None
         symbol: Any = block.symbols[0]
         return cls(tables.objects[symbol], symbol.tells_apart)
 
@@ -103,6 +111,16 @@ class _Objects:
         if self.are_names:
             return _sums(self.table.indices[ends], amounts, self.table.shape[1])
         return self.summed(_sums(ends, amounts, self.table.shape[0]))
+
+    def gathered_precisely(self, ends: Places, column: Vector | None, amounts: Vector) -> Any:
+        """``sum_i column_i amounts_i table[ends_i]`` in extended precision; ones without a column."""
+        table = self.table
+        if column is None and not sp.issparse(table) and table.dtype == np.float64:
+            return _precise_rows(ends, table, amounts)
+        column = np.ones(len(ends)) if column is None else column
+        if self.are_names:
+            return _precise_sums(table.indices[ends], column, amounts, table.shape[1])
+        return self.summed(_precise_sums(ends, column, amounts, table.shape[0]))
 
     def summed(self, amounts: NDArray[Any]) -> NDArray[Any]:
         """``table' amounts``, in the precision of the amounts or of the table."""
@@ -127,35 +145,25 @@ def reduce_words_precisely(
     """
     if len(block.symbols) - block.n_objects > 1 or not block.symbols or block.n_objects > 1:
         return None
-    words = []
+    objects, words = _Objects.of(block, tables), []
     for word in block.words:
         columns = _columns_as_given(block, word, tables)
         if columns is None:
             return None
-        if not block.n_objects:
+        if objects is None:
             alone = np.zeros(len(vector), dtype=np.intp)
-            words.append(np.concatenate([_precise_sums(alone, one, vector, 1) for one in columns]))
-            continue
-        objects, ends = _Objects.of(block, tables), tables.ends(word[0])
-        table = objects.table
-        if len(block.symbols) == 1 and not sp.issparse(table) and table.dtype == np.float64:
-            words.append(_precise_rows(ends, table, vector))
-            continue
-        if objects.are_names:
-            named, width = table.indices[ends], table.shape[1]
-            words.append(
-                np.concatenate([_precise_sums(named, one, vector, width) for one in columns])
-            )
-            continue
-        sums = [_precise_sums(ends, one, vector, table.shape[0]) for one in columns]
-        words.append(np.concatenate([objects.summed(each) for each in sums]))
-    return np.stack(words)
+            sums = [_precise_sums(alone, one, vector, 1) for one in columns]
+        else:
+            ends = tables.ends(word[0])
+            sums = [objects.gathered_precisely(ends, one, vector) for one in columns]
+        words.append(np.concatenate(sums))
+    return np.array(words)
 
 
-def _columns_as_given(block: Block, word: Word, tables: Tables) -> list[Vector] | None:
-    """Group features of a word, ones without any; None where they are not those of the pairs."""
+def _columns_as_given(block: Block, word: Word, tables: Tables) -> list[Any] | None:
+    """Group features of a word, [None] without any; None where they are not those of the pairs."""
     if len(block.symbols) == block.n_objects:
-        return [np.ones(len(tables.pairs))]
+        return [None]
     symbol: Any = block.symbols[-1]
     if symbol.role not in ("symmetric", "antisymmetric"):
         return None

@@ -53,6 +53,8 @@ def as_dense(table: Any) -> NDArray[np.float64]:
 
 def joined(tables: Sequence[Any], axis: int) -> Any:
     """Tables below one another (axis 0) or side by side (1); CSR if one of them is sparse."""
+    if len(tables) == 1:
+        return tables[0]
     if any(map(sp.issparse, tables)):
         join = sp.hstack if axis else sp.vstack
         return sp.csr_array(join([sp.csr_array(table) for table in tables], format="csr"))
@@ -96,7 +98,7 @@ def distinct_rows(table: Features, codes: Vector | None = None) -> DistinctRows:
     share a fingerprint, an exact lexicographic sort takes over.
     """
     if codes is not None:
-        table = joined([table, codes[:, np.newaxis]], 1)
+        table = joined([table, codes[:, np.newaxis]][not table.shape[1] :], 1)
     if table.shape[1] == 1:  # a column is in order by itself, but for the signs of zeros
         return _distinct_values(as_dense(table)[:, 0] + 0.0)
     found = _distinct_values(_fingerprints(table))

@@ -14,10 +14,12 @@ could matter, many more are, or all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.kernels.elementary import spread_rows
 from pairity.losses.loss import Vector
 from pairity.runtime.resources import run_in_ranges
 from pairity.solvers.problem import AnyProblem, SomeLoss
@@ -157,9 +159,7 @@ def _rows_to_recompute(problem: AnyProblem[SomeLoss], most: int) -> NDArray[np.i
     if n <= most:
         return np.arange(n)
     largest = np.argpartition(-problem.operator.diagonal(), most // 2)[: most // 2]
-    rest = most - most // 2
-    spread = np.arange(rest) * (n - 1) // max(1, rest - 1)
-    return np.concatenate([largest, spread])
+    return np.concatenate([largest, spread_rows(n, most - most // 2)])
 
 
 def _sums(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
@@ -167,16 +167,22 @@ def _sums(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
 
     Those of ranges of rows, which do not depend on the number of threads, are added up in order.
     """
+    if len(loss) <= _ROWS_PER_RANGE:
+        return _sums_at_once(loss, theta, decisions)
     sums = np.zeros((-(-len(loss) // _ROWS_PER_RANGE), 3))
 
     def some(start: int, stop: int) -> None:
         part = slice(start, stop)
-        rows = loss if len(sums) == 1 else loss.take(part)
-        terms = rows.value(decisions[part]), rows.at_zero(), rows.conjugate(theta[part])
-        sums[start // _ROWS_PER_RANGE] = [term.sum() for term in terms]
+        terms = _sums_at_once(loss.take(part), theta[part], decisions[part])
+        sums[start // _ROWS_PER_RANGE] = terms
 
     run_in_ranges(some, len(loss), _ROWS_PER_RANGE)
     return sums.sum(axis=0)
+
+
+def _sums_at_once(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
+    terms = loss.value(decisions), loss.at_zero(), loss.conjugate(theta)
+    return np.array([term.sum() for term in terms])
 
 
 def certify_values(
@@ -190,16 +196,17 @@ def certify_values(
     """The same from known ``values = K theta``, taken at their word up to ``rounding``."""
     loss = problem.loss
     low = high = bias = 0.0
-    finite = bool(np.isfinite(theta).all() and np.isfinite(values).all())
+    quadratic = 0.5 * float(np.dot(theta, values))
+    finite = isfinite(quadratic)  # then so is every factor of every product in it
     if problem.has_bias and finite:
         low, high = loss.bias_interval(theta, values)
         bias = middle_of(low, high)
+    decisions = values + bias
     if low != high:  # an interval that is empty, or has room
         violation = max(0.0, low - high)
     else:
-        violation = loss.violation(theta, values + bias) if finite else np.inf
-    quadratic = 0.5 * float(np.dot(theta, values))
-    of_model, of_zero, conjugate = map(float, _sums(loss, theta, values + bias))
+        violation = loss.violation(theta, decisions) if finite else np.inf
+    of_model, of_zero, conjugate = map(float, _sums(loss, theta, decisions))
     primal, dual = quadratic + of_model, quadratic + conjugate
     gap = primal + dual + lost
     if problem.has_bias:  # a dual bound holds for sum(theta) = 0 alone: count what is missing

@@ -125,11 +125,10 @@ def _counted(cells: Places, n_cells: int) -> tuple[Places, Places] | None:
     """The same for numbers of cells, by a table of them."""
     there = np.zeros(n_cells, dtype=np.bool_)
     there[cells] = True
-    number = np.cumsum(there) - 1
-    n_groups = int(number[-1]) + 1
+    n_groups = int(np.count_nonzero(there))
     if n_groups > _SHARE * len(cells):
         return None
-    inverse = number[cells]
+    inverse = np.cumsum(there)[cells] - 1
     chosen = np.empty(n_groups, dtype=np.intp)
     chosen[inverse[::-1]] = np.arange(len(cells) - 1, -1, -1)  # the first of each group stays
     return chosen, inverse
