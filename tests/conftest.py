@@ -44,6 +44,8 @@ SLOW_FILES = (
     "test_resilience",
     "test_distributed_commands",
     "test_memory",
+    "test_automatic",
+    "test_site",
     "test_faults",
     "test_careless",
     "test_hostile",

@@ -235,3 +235,18 @@ def test_labels_that_decisions_separate_take_few_steps():
     found = minimise(cross_entropy, np.zeros(1))
     assert np.logaddexp(0.0, -signs * values * found[0]).sum() < 1e-10
     assert len(asked) < 60
+
+
+@pytest.mark.parametrize("target", [0.0, 1.0])
+def test_a_label_alone_takes_few_steps(target, monkeypatch):
+    """The value falls to 0 without being lost in rounding, whichever label it is."""
+    asked = []
+
+    def counting(problem, at):
+        return minimise(lambda point: asked.append(point) or problem(point), at)
+
+    monkeypatch.setattr("pairity.model_selection.curves.minimise", counting)
+    decision = np.array([2.0 * target - 1.0])
+    curve = fit_sigmoid(decision, np.array([target]), np.ones(1), None)
+    assert np.logaddexp(0.0, -abs(curve.log_odds(decision)[0])) < 1e-10
+    assert len(asked) < 60

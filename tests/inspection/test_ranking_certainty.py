@@ -97,7 +97,7 @@ def test_coverage_of_scores(star):
     """90 % intervals of scores drawn from the prior: one by one, and all at once."""
     random, one, every, ranks = np.random.default_rng(5), [], [], []
     m = 10
-    for _ in range(150):
+    for _ in range(100):
         first, second = np.triu_indices(m, 1)
         if star:
             first, second = np.zeros(m - 1, dtype=int), np.arange(1, m)

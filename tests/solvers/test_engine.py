@@ -51,6 +51,7 @@ GROUPED = [
     Tensor(Gaussian(1.0), k3=Linear()),
 ]
 DENSITIES = ["complete", "half", "sparse", "repeated"]
+SMALL_AND_LARGE = [1.0, 50.0]
 
 
 def problem(symmetry, density, grouped=False, seed=0):
@@ -81,19 +82,18 @@ def fitted(symmetry, kernel, pairs, labels, solver, C, **options):
 
 
 def cases():
+    """Each kernel with each density, and each of both with a small C and a large one."""
     for symmetry in ("symmetric", "antisymmetric"):
-        for kernel in ORDER_INVARIANT + (EVEN if symmetry == "symmetric" else []):
-            for density in DENSITIES:
-                yield pytest.param(symmetry, kernel, density, id=f"{symmetry}-{kernel!r}-{density}")
+        kernels = ORDER_INVARIANT + (EVEN if symmetry == "symmetric" else [])
+        for place, kernel in enumerate(kernels):
+            for number, density in enumerate(DENSITIES):
+                C = SMALL_AND_LARGE[(place + number) % 2]
+                name = f"{symmetry}-{kernel!r}-{density}-C={C}"
+                yield pytest.param(symmetry, kernel, density, C, id=name)
 
 
 def has_tensor_form(symmetry, kernel):
     return isinstance(kernel, Gaussian | Product | Tensor)
-
-
-@pytest.fixture(params=[1.0, 50.0], ids="C={}".format)
-def C(request):
-    return request.param
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def small_working_sets(monkeypatch):
     monkeypatch.setattr(chunking, "_FIRST_SETS", (16, 16))
 
 
-@pytest.mark.parametrize(("symmetry", "kernel", "density"), list(cases()))
+@pytest.mark.parametrize(("symmetry", "kernel", "density", "C"), list(cases()))
 @pytest.mark.usefixtures("small_working_sets")
 def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, C):
     pairs, labels = problem(symmetry, density)
@@ -124,6 +124,7 @@ def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, C):
         assert (model.decision_function(new.swap()) == sign * model.decision_function(new)).all()
 
 
+@pytest.mark.parametrize("C", SMALL_AND_LARGE)
 @pytest.mark.parametrize("kernel", GROUPED, ids=repr)
 @pytest.mark.usefixtures("small_working_sets")
 def test_group_features(kernel, C):

@@ -116,11 +116,15 @@ def fit_sigmoid(
         with_offset = [] if parity is Parity.ODD else [np.ones(len(decisions))]
         design = np.column_stack([scaled, *with_offset])
 
+        # log(1 + exp z) - target z, written so that what is left of a target of 1 is not lost in
+        # rounding: steps towards a value of 0 would be halved over and over
         def cross_entropy(at: Vector) -> Derivatives:
             z = design @ at
             chance = expit(z)
             return (
-                float(weights @ (np.logaddexp(0.0, z) - targets * z)),
+                float(
+                    weights @ (np.logaddexp(0.0, -np.abs(z)) + (np.maximum(z, 0.0) - targets * z))
+                ),
                 design.T @ (weights * (chance - targets)),
                 (design.T * (weights * chance * (1.0 - chance))) @ design,
             )
