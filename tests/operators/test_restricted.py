@@ -73,6 +73,20 @@ def test_a_resident_matrix_fills_the_array_given(operator):
     np.testing.assert_allclose(operator.product(full), matrix @ full)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_squares_of_a_resident_matrix_are_those_of_its_operator(operator, dtype, monkeypatch):
+    """In several ranges of rows too; both sides of the diagonal are equal."""
+    monkeypatch.setattr("pairity.operators.restricted._ROWS_PER_RANGE", 3)
+    monkeypatch.setattr("pairity.operators.restricted._ROWS_TO_GATHER", 2)
+    chosen = np.array([11, 2, 3, 14, 7, 0, 9])
+    plain = PairOperator(Tensor(Gaussian(1.1)), operator.left)
+    squares = [np.full((7, 7), np.nan, dtype) for _ in range(2)]
+    for each, square in zip((plain, operator), squares, strict=True):
+        each.square(chosen, square)
+    np.testing.assert_allclose(*squares, rtol=4.0 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(squares[1], squares[1].T)
+
+
 def test_structure_is_that_of_all_objects(operator):
     part = Restricted(operator, np.array([0, 1]))
     assert part.structure is not None
