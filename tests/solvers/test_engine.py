@@ -10,7 +10,6 @@ from sklearn.exceptions import NotFittedError
 
 import pairity.solvers.chunking as chunking
 import pairity.solvers.smo as smo
-import pairity.solvers.splitting as splitting
 from cases import tridiagonal
 from pairity import Pairs, PairSVC
 from pairity.kernels import (
@@ -26,11 +25,10 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
-from pairity.kernels.classes import project
 from pairity.losses import hinge
-from pairity.pairs.parity import SYMMETRIES, Parity
+from pairity.pairs.parity import Parity
 from pairity.solvers import SMO, Splitting
-from pairity.solvers.plan import plan, solve
+from pairity.solvers.plan import plan
 from pairity.solvers.problem import SolverOptions
 from problems import halved_problem
 
@@ -270,28 +268,3 @@ def test_compiled_loops_return_often_and_change_nothing_by_it(solver, symmetry, 
     assert np.array_equal(clone(model).fit(pairs, labels).dual_coef_, whole)
     assert len(calls) > n_calls
     assert max(calls) == 3  # steps
-
-
-@pytest.mark.parametrize("symmetry", ["antisymmetric", "symmetric"])
-def test_a_start_that_is_nearly_a_solution_is_used(symmetry, monkeypatch):
-    """The grid is left out then; a start that is far off goes over it, and both reach the optimum."""
-    monkeypatch.setattr("pairity.solvers.plan._FEW_PAIRS", 0)
-    asked, found = [], splitting.solve_splitting
-    counted = lambda *given: (asked.append(1), found(*given))[1]  # noqa: E731
-    monkeypatch.setattr(splitting, "solve_splitting", counted)
-    pairs, labels = problem(symmetry, "complete")
-    parity, loss = SYMMETRIES[symmetry], hinge(labels, np.full(len(labels), 5.0))
-    halved = halved_problem(project(Gaussian(1.5), parity, pairs), pairs, loss, parity)
-    rough = solve(halved, "auto", SolverOptions(tol=1e-3))
-    assert len(asked) == 1
-    finer = SolverOptions(tol=1e-7)
-    near = solve(halved, "auto", finer, rough.theta)
-    assert len(asked) == 1
-    far = solve(halved, "auto", finer, 0.5 * rough.theta)
-    assert len(asked) == 2
-    values = [
-        halved.objective(one.theta, halved.operator.product(one.theta)) for one in (near, far)
-    ]
-    assert values[0] == pytest.approx(values[1], rel=1e-9)
-    assert near.converged
-    assert far.converged

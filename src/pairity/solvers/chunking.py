@@ -45,8 +45,8 @@ _FIRST_SHARE, _FIRST_SETS, LARGEST_SET = 1 / 8, (2500, 4000), 16384
 #: the tolerance, are candidates; the share of a working set for the worst of them, and their number
 #: at least.
 _MANY_PAIRS, _ROOM, _NEARLY, _WORST_SHARE, _LEAST_WORST = 3000, 1.5, 0.3, 0.1, 8
-#: Relative gap from which on most variables are free that will be, and violation in margins.
-_NEAR, _SETTLED = 1e-2, 1e-2
+#: Relative gap from which on most variables are free that will be.
+_NEAR = 1e-2
 #: Shares of the least violation so far above which a round was slow, or got nowhere, and such rounds
 #: after which the working set is doubled, or the kernel taken to be stiff.
 _SLOW, _STUCK, _PATIENCE = 0.5, 0.9, 3
@@ -217,8 +217,6 @@ class _Run:
             if self.slow_rounds % _PATIENCE == 0:
                 wanted = max(wanted, 2 * self.working_set)
         self.best_violation = min(violation, self.best_violation)
-        if violation <= min(_SETTLED * self.problem.loss.scale, relative_gap):
-            self.patient = False  # C is so large that steps crawl, and it is known what is free
         self.working_set = min(max(self.working_set, wanted), self.largest_set)
         tol = self.options.tol
         chosen = _choose(merit, free, self.working_set, tol, self.generator)

@@ -19,7 +19,6 @@ from pairity.operators.restricted import beside, in_memory
 from pairity.operators.spectral import TensorStructure, is_complete
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import megabytes_of
-from pairity.solvers.certificate import certify_values
 from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
 from pairity.solvers.problem import DRIFT, AnyProblem, Problem, Solution, SolverOptions, SomeLoss
@@ -40,8 +39,6 @@ _DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
 _DENSE_ENOUGH = 0.12
 #: C times a typical kernel value from which on there are few support pairs, and splitting is slow.
 _STRONG = 1e6
-#: Violation of a start, in margins, up to which it is nearly a solution.
-_NEARLY_SOLVED = 1e-2
 #: Pairs below which one resident Gram matrix is quickest whatever the density.
 _FEW_PAIRS = 2500
 #: Matrices of the size of the grid that splitting holds, in units of double precision.
@@ -265,21 +262,12 @@ def _solve_support_vectors(
         operator = in_memory(problem.operator, options.budget, often=False)
         held = replace(problem, operator=operator)
         return solve_chunking(held, options, start, plan(held, "chunking", options).largest_set)
-    if start is not None and _is_nearly_solved(problem, start):
-        return solve_chunking(problem, options, start, chosen.largest_set)
     from pairity.solvers.splitting import solve_splitting
 
     rough = solve_splitting(problem, options)
     start = rough.theta if rough.converged else None
     finished = solve_chunking(problem, options, start, chosen.largest_set)
     return replace(finished, n_iter=rough.n_iter + finished.n_iter)
-
-
-def _is_nearly_solved(problem: Problem, start: Vector) -> bool:
-    """Whether a start violates the conditions so little that a polish is all it needs."""
-    values = problem.operator.rough_product(start)
-    violation = certify_values(problem, start, values, _NEARLY_SOLVED).violation
-    return violation <= _NEARLY_SOLVED * problem.loss.scale
 
 
 def near(solver: Solver) -> Solver:
