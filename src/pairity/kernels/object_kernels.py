@@ -291,8 +291,6 @@ class Identity(_ObjectKernel):
 
     def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
         """1.0 where the two ids are equal, or rows without ids."""
-        if left.codes is not None and right.codes is not None:
-            return (left.codes == right.codes).astype(np.float64)
         return self.paired(*_what_tells(left, right))
 
     def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features]:

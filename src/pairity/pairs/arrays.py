@@ -98,7 +98,8 @@ def distinct_rows(table: Features, codes: Vector | None = None) -> DistinctRows:
     share a fingerprint, an exact lexicographic sort takes over.
     """
     if codes is not None:
-        table = joined([table, codes[:, np.newaxis]][not table.shape[1] :], 1)
+        column = codes[:, np.newaxis]
+        table = joined([table, column], 1) if table.shape[1] else column
     if table.shape[1] == 1:  # a column is in order by itself, but for the signs of zeros
         return _distinct_values(as_dense(table)[:, 0] + 0.0)
     found = _distinct_values(_fingerprints(table))

@@ -1,8 +1,9 @@
-"""The exponential for compiled loops: vector instructions of the processor, the same bits on all.
+"""The exponential for compiled loops, of which compilers make vector instructions.
 
 ``exp(x) = 2^n exp(r)`` with n the integer next to ``x / log 2`` and ``|r| <= log(2) / 2``.  Adding
 ``1.5 * 2^52`` (``1.5 * 2^23`` in single precision) rounds to n and leaves it in the last bits, from
-where it is shifted to those of the exponent.  Errors are below ``1e-15`` (``2e-7``), relative.
+where it is shifted to those of the exponent.  Errors are below ``1e-15`` (``2e-7``), relative;
+last bits depend on whether the processor fuses products and sums.
 Exponents are 0 or less, or at most the logarithm of a weight; what would underflow is next to 0.
 """
 

@@ -8,6 +8,9 @@ import math
 from pairity.runtime._exponential import exponential
 from pairity.runtime.resources import njit
 
+#: Size of decisions from which on the exponential, which is never 0 itself, is taken as 0.
+_CERTAIN = 700.0
+
 
 @njit(cache=True, nogil=True)
 def add_outer_products(pointers, indices, data, weights, start, stop, diagonal, out):
@@ -113,7 +116,7 @@ def pass_logistic(decisions, targets, weights, pull, curvature):
     small = curvature  # exponentials in a loop of their own: it is made of vector instructions
     for i in range(len(decisions)):
         size = abs(decisions[i])
-        small[i] = exponential(-size) if size < 700.0 else 0.0
+        small[i] = exponential(-size) if size < _CERTAIN else 0.0
     for i in range(len(decisions)):
         sure = 1.0 / (1.0 + small[i])
         wrong = small[i] * sure if targets[i] * decisions[i] > 0.0 else sure

@@ -14,7 +14,6 @@ could matter, many more are, or all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,7 +196,7 @@ def certify_values(
     loss = problem.loss
     low = high = bias = 0.0
     quadratic = 0.5 * float(np.dot(theta, values))
-    finite = isfinite(quadratic)  # then so is every factor of every product in it
+    finite = bool(np.isfinite(theta).all() and np.isfinite(values).all())
     if problem.has_bias and finite:
         low, high = loss.bias_interval(theta, values)
         bias = middle_of(low, high)
