@@ -153,7 +153,10 @@ class PairMachine(TakesSparseRows):
             self.approximation_ = fitted.approximation
         else:
             self._dual, support, n = fitted.dual, fitted.support, len(data)
-            self.support_ = data.rows[support % n] + data.n_rows * (support // n)
+            if len(fitted.dual) == n:
+                self.support_ = data.rows[support]
+            else:
+                self.support_ = data.rows[support % n] + data.n_rows * (support // n)
             self.support_pairs_ = fitted.model.support  # type: ignore[attr-defined]
             self.dual_coef_ = fitted.model.coefficients  # type: ignore[attr-defined]
         self._model: Model = fitted.model

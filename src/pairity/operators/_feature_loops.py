@@ -51,7 +51,11 @@ def combine_ends(
 def row_squares(pointers, indices, data, start, stop, out):
     """``|z_i|^2`` of sparse rows from start to stop, which may name a column more than once."""
     for row in range(start, stop):
-        total = 0.0
+        one = pointers[row]
+        two, total = one + 1, 0.0
+        if pointers[row + 1] == one + 2 and indices[one] != indices[two]:  # two names
+            out[row] = data[one] * data[one] + data[two] * data[two]
+            continue
         for one in range(pointers[row], pointers[row + 1]):
             total += data[one] * data[one]
             for two in range(pointers[row], one):
@@ -64,7 +68,11 @@ def row_squares(pointers, indices, data, start, stop, out):
 def add_rows(pointers, indices, data, theta, start, stop, out):
     """``out += sum_i theta_i z_i`` over the rows from start to stop."""
     for row in range(start, stop):
-        amount = theta[row]
+        amount, one = theta[row], pointers[row]
+        if pointers[row + 1] == one + 2:  # as rows of two names are
+            out[indices[one]] += amount * data[one]
+            out[indices[one + 1]] += amount * data[one + 1]
+            continue
         for entry in range(pointers[row], pointers[row + 1]):
             out[indices[entry]] += amount * data[entry]
 
@@ -87,6 +95,18 @@ def _exact_sum(old, left, right):
     total = old + product
     added = total - old
     return total, rest + ((old - (total - added)) + (product - added))
+
+
+@njit(cache=True, nogil=True)
+def add_precisely(places, amounts, upper, lower):
+    """``sum_i amounts_i`` at each place as unevaluated sums ``upper + lower`` of two doubles."""
+    for i in range(len(places)):
+        place = places[i]
+        old = upper[place]
+        total = old + amounts[i]
+        added = total - old
+        upper[place] = total
+        lower[place] += (old - (total - added)) + (amounts[i] - added)
 
 
 @njit(cache=True, nogil=True)

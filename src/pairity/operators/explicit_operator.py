@@ -220,5 +220,7 @@ def _with_lifted_objects(pairs: Pairs) -> Pairs:
 
 def _with_lifted_groups(pairs: Pairs) -> Pairs:
     """The same pairs with group features in extended precision."""
+    if not (pairs.n_symmetric or pairs.n_antisymmetric):
+        return pairs
     tables: Any = (pairs.symmetric, pairs.antisymmetric)
     return pairs.with_features(pairs.objects, *(table.astype(np.longdouble) for table in tables))

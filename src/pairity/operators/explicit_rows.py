@@ -274,9 +274,9 @@ def _ends_combined(table: Any, pairs: Pairs, weights: Vector) -> Any:
     """``weights[0] table[first] + weights[1] table[second]``."""
     if not sp.issparse(table):
         return weights[0] * table[pairs.first] + weights[1] * table[pairs.second]
-    counts = np.diff(table.indptr)
-    each = counts[pairs.first] * (weights[0] != 0.0) + counts[pairs.second] * (weights[1] != 0.0)
-    n_entries = int(each.sum())
+    counts, ends = np.diff(table.indptr), (pairs.first, pairs.second)
+    used = [end for end, weight in zip(ends, weights, strict=True) if weight]
+    n_entries = sum(int(counts[end].sum()) for end in used)
     pointers = np.zeros(len(pairs) + 1, dtype=_pointer_type(n_entries))
     indices, data = np.empty(n_entries, dtype=pointers.dtype), np.empty(n_entries)
     inputs = table.indptr, table.indices, table.data.astype(np.float64, copy=False)

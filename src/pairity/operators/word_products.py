@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from pairity.operators._feature_loops import (
+    add_precisely,
     add_products_precisely,
     add_rows,
     add_rows_precisely,
@@ -117,7 +118,6 @@ class _Objects:
         table = self.table
         if column is None and not sp.issparse(table) and table.dtype == np.float64:
             return _precise_rows(ends, table, amounts)
-        column = np.ones(len(ends)) if column is None else column
         if self.are_names:
             return _precise_sums(table.indices[ends], column, amounts, table.shape[1])
         return self.summed(_precise_sums(ends, column, amounts, table.shape[0]))
@@ -172,9 +172,13 @@ def _columns_as_given(block: Block, word: Word, tables: Tables) -> list[Any] | N
     return [np.ascontiguousarray(column) for column in table.T] if given else None
 
 
-def _precise_sums(places: Places, left: Vector, right: Vector, size: int) -> Any:
+def _precise_sums(places: Places, factors: Vector | None, amounts: Vector, size: int) -> Any:
+    """Sums of the amounts, times their factors if there are any, at each place."""
     upper, lower = np.zeros(size), np.zeros(size)
-    add_products_precisely(places, left, right, upper, lower)
+    if factors is None:
+        add_precisely(places, amounts, upper, lower)
+    else:
+        add_products_precisely(places, factors, amounts, upper, lower)
     return upper.astype(np.longdouble) + lower
 
 

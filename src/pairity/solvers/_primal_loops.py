@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pairity.runtime._exponential import exponential
 from pairity.runtime.resources import njit
 
 #: Size of decisions from which on the exponential, which is never 0 itself, is taken as 0.
 _CERTAIN = 700.0
+#: Rows whose dual variables are looked at first: far from the optimum they tell.
+FIRST_ROWS = 256
 
 
 @njit(cache=True, nogil=True)
@@ -20,8 +24,15 @@ def add_outer_products(pointers, indices, data, weights, start, stop, diagonal, 
     diagonal included: a row may name a column twice.  See :func:`join_diagonal`.
     """
     for row in range(start, stop):
-        if weights[row] != 0.0:
-            for one in range(pointers[row], pointers[row + 1]):
+        entry = pointers[row]
+        if pointers[row + 1] == entry + 2:  # as rows of two names are
+            column, other = indices[entry], indices[entry + 1]
+            amount, rest = weights[row] * data[entry], weights[row] * data[entry + 1]
+            diagonal[column] += amount * data[entry]
+            diagonal[other] += rest * data[entry + 1]
+            out[min(column, other), max(column, other)] += amount * data[entry + 1]
+        elif weights[row] != 0.0:
+            for one in range(entry, pointers[row + 1]):
                 column, amount = indices[one], weights[row] * data[one]
                 diagonal[column] += amount * data[one]
                 for two in range(one + 1, pointers[row + 1]):
@@ -62,8 +73,13 @@ def add_squares(pointers, indices, data, weights, out):
 def times_rows(pointers, indices, data, parameters, start, stop, out):
     """``out_i = z_i parameters`` for the rows from start to stop."""
     for row in range(start, stop):
+        one = pointers[row]
+        if pointers[row + 1] == one + 2:  # as rows of two names are
+            two = one + 1
+            out[row] = data[one] * parameters[indices[one]] + data[two] * parameters[indices[two]]
+            continue
         total = 0.0
-        for entry in range(pointers[row], pointers[row + 1]):
+        for entry in range(one, pointers[row + 1]):
             total += data[entry] * parameters[indices[entry]]
         out[row] = total
 
@@ -127,9 +143,13 @@ def pass_logistic(decisions, targets, weights, pull, curvature):
 @njit(cache=True, nogil=True)
 def worst_logistic(decisions, moved, targets, weights, pull):
     """Largest difference of a share ``|pull| / weight`` and the probability at ``decisions - moved``."""
+    wrong = np.empty(len(decisions))
+    for i in range(len(decisions)):
+        margin = targets[i] * (decisions[i] - moved[i])
+        small = exponential(-abs(margin))
+        wrong[i] = (small if margin > 0.0 else 1.0) / (1.0 + small)
     worst = 0.0
     for i in range(len(decisions)):
         if weights[i] > 0.0:
-            wrong = 1.0 / (1.0 + math.exp(targets[i] * (decisions[i] - moved[i])))
-            worst = max(worst, abs(wrong - abs(pull[i]) / weights[i]))
+            worst = max(worst, abs(wrong[i] - abs(pull[i]) / weights[i]))
     return worst

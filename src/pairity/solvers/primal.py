@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from pairity.losses.loss import Vector
+from pairity.losses.loss import Logistic, Vector
 from pairity.runtime.resources import stop_if_abandoned
+from pairity.solvers._newton_loops import BALANCED, newton_on_logistic
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.low_rank.minimise import step_length
 from pairity.solvers.primal_design import Design, Grouped, grouped
@@ -43,12 +44,12 @@ _LEFT, _NEARLY = 0.1, 0.3
 _MOST_STEPS = 30
 #: Share of the tolerance that smooth losses may violate it by at the end: steps square it.
 _FINALLY = 0.01
-#: Sum of dual variables with a bias, over that of their sizes, that is but rounding.
-_BALANCED = 1e-9
 #: Steps in a row without a better point after which rounding of numbers is all that is left.
 _PATIENCE_SMOOTH, _PATIENCE = 25, 40
 #: Rows from which on some are solved for first; which share of them, and how many per parameter.
 _MANY_ROWS, _SAMPLE_SHARE, _SAMPLE_PER_PARAMETER = 50_000, 16, 50
+#: Parameters, and products of two entries of a row, up to which all steps are one compiled call.
+_MOST_AT_ONCE, _PRODUCTS_AT_ONCE = 200, 200_000
 #: Residual of conjugate gradients, over the gradient.
 _RESIDUAL, _EXACT = 0.05, 1e-10
 
@@ -64,9 +65,25 @@ def solve_primal(
     if together is not None:
         rows, loss = together.rows, together.loss
         start = together.gathered(start)
-    run = _Run(problem, Design(rows, problem.has_bias), loss, options, together)
+    design, n_iter = Design(rows, problem.has_bias), 0
+    if start is None and _is_short(design, loss, options):
+        pull = np.empty(len(loss))
+        given = *design.all_entries, loss.targets, loss.weights, design.penalty
+        n_iter = newton_on_logistic(*given, _FINALLY * options.tol, options.max_iter, pull)
+    if n_iter:
+        theta = pull if together is None else together.spread(pull)
+        return Solution(theta, n_iter, True, REACHED)
+    run = _Run(problem, design, loss, options, together)
     reason = run.iterate(start)
     return Solution(run.theta(run.best), run.n_iter, reason == REACHED, reason)
+
+
+def _is_short(design: Design, loss: Any, options: SolverOptions) -> bool:
+    """Whether calls of Python would take longer than the work: few logistic rows, nobody watching."""
+    watched = options.report is not None or options.callback is not None
+    if watched or not isinstance(loss, Logistic) or design.n_parameters > _MOST_AT_ONCE:
+        return False
+    return design.n_products <= _PRODUCTS_AT_ONCE
 
 
 class _Run:
@@ -174,7 +191,7 @@ class _Run:
         error = self.losses.error(self.design, state, self.options.tol)
         if self.design.has_bias:
             surplus = abs(float(state.gradient[-1]))
-            if surplus > _BALANCED * float(np.abs(state.passed.pull).sum()):
+            if surplus > BALANCED * float(np.abs(state.passed.pull).sum()):
                 error = max(error, self.options.tol)
         return error
 

@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from pairity.losses.loss import Vector
 from pairity.operators._feature_loops import add_rows
+from pairity.operators.explicit_rows import beside_one_another
 from pairity.pairs.arrays import batches, distinct_rows, sums_at
 from pairity.pairs.repeats import Repeats, few_are_distinct
 from pairity.runtime.resources import run_in_ranges
@@ -72,6 +73,24 @@ class Design:
     def entries(self) -> tuple[Any, Any, Any]:
         """Where sparse rows begin, their columns and their values."""
         return self.rows.indptr, self.rows.indices, self.rows.data
+
+    @property
+    def all_entries(self) -> tuple[Any, Any, Any]:
+        """The same of rows of any kind, with the ones of a bias."""
+        rows = self.rows
+        if self.has_bias:
+            rows = beside_one_another([rows, np.ones((rows.shape[0], 1))])
+        if self.is_sparse:
+            return rows.indptr, rows.indices, rows.data
+        n_rows, width = rows.shape
+        pointers = np.arange(n_rows + 1, dtype=np.int32) * np.int32(width)
+        return pointers, np.tile(np.arange(width, dtype=np.int32), n_rows), rows.ravel()
+
+    @property
+    def n_products(self) -> float:
+        """Products of two entries of a row, over all rows."""
+        n_entries = self.rows.nnz if self.is_sparse else self.rows.size
+        return float(n_entries) ** 2 / max(1, self.rows.shape[0])
 
     def times(self, parameters: Vector, most: int | None = None) -> Vector:
         """Decisions, shape (n,), or those of so many rows at most."""

@@ -10,6 +10,7 @@ import numpy as np
 from pairity.losses.loss import Logistic, PiecewiseLinear, Vector
 from pairity.runtime.resources import run_in_ranges
 from pairity.solvers._primal_loops import (
+    FIRST_ROWS,
     pass_logistic,
     pass_rounded,
     slope_of_rounded,
@@ -19,8 +20,6 @@ from pairity.solvers.primal_design import Design
 
 #: Rows that one range of work covers.
 _ROWS_PER_RANGE = 100_000
-#: Rows that are looked at first: far from the optimum they tell.
-_FIRST_ROWS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +96,8 @@ class RowLosses:
             if self.is_rounded:
                 return float(np.abs(moved).max(initial=0.0))
             return float(self.loss.violation(state.passed.pull, state.decisions - moved))
-        error = self._logistic_error(design, state, direction, _FIRST_ROWS)
-        if error > tol or len(state.decisions) <= _FIRST_ROWS:
+        error = self._logistic_error(design, state, direction, FIRST_ROWS)
+        if error > tol or len(state.decisions) <= FIRST_ROWS:
             return error
         return self._logistic_error(design, state, direction, None)
 

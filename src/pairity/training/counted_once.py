@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairity.losses.loss import Loss, Vector
-from pairity.pairs.arrays import Places, distinct_rows, sums_at
+from pairity.pairs.arrays import Mask, Places, distinct_rows, sums_at
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Orientation, Parity, unordered_keys
 from pairity.pairs.repeats import Repeats, few_are_distinct
@@ -112,19 +112,32 @@ def _distinct(order: _Ordered, data: TrainingData) -> tuple[Places, Places] | No
 
 
 def _meet_again(pairs: Pairs) -> bool:
-    """Whether two objects may meet twice in the mean; not told of many pairs of few objects."""
+    """Whether two objects may meet twice in the mean; not told of many pairs of many objects."""
     if pairs.n_objects > 2 * _SHARE * len(pairs):  # so many different pairs take fewer objects
         return False
-    if len(pairs) > _TRIED:
+    n_cells = pairs.n_objects**2
+    in_table = n_cells <= _CELLS_PER_ROW * max(len(pairs), 1000)
+    if len(pairs) > _TRIED and not in_table:
         return True
-    keys = np.sort(unordered_keys(pairs.first, pairs.second, pairs.n_objects))
-    return 1 + int(np.count_nonzero(keys[1:] != keys[:-1])) <= _SHARE * len(pairs)
+    keys = unordered_keys(pairs.first, pairs.second, pairs.n_objects)
+    if in_table:
+        n_distinct = np.count_nonzero(_occurring(keys, n_cells))
+    else:
+        keys.sort()
+        n_distinct = 1 + np.count_nonzero(keys[1:] != keys[:-1])
+    return int(n_distinct) <= _SHARE * len(pairs)
+
+
+def _occurring(cells: Places, n_cells: int) -> Mask:
+    """Which cells of a table occur among some."""
+    there = np.zeros(n_cells, dtype=np.bool_)
+    there[cells] = True
+    return there
 
 
 def _counted(cells: Places, n_cells: int) -> tuple[Places, Places] | None:
     """The same for numbers of cells, by a table of them."""
-    there = np.zeros(n_cells, dtype=np.bool_)
-    there[cells] = True
+    there = _occurring(cells, n_cells)
     n_groups = int(np.count_nonzero(there))
     if n_groups > _SHARE * len(cells):
         return None
