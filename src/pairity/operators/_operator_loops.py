@@ -219,34 +219,40 @@ def dot_columns(out, first, second, table, features):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def divide_by_shifted(inside, eigenvalues, weight, rho):  # type: ignore[no-untyped-def]
-    """``inside_ij /= weight * lam_i * lam_j + rho``."""
-    for i in range(inside.shape[0]):
-        scale = weight * eigenvalues[i]
-        for j in range(inside.shape[1]):
-            inside[i, j] /= scale * eigenvalues[j] + rho
+def divide_by_shifted(inside, eigenvalues, weights, rho):  # type: ignore[no-untyped-def]
+    """``inside_kij /= weight_k * lam_i * lam_j + rho``."""
+    for k in range(len(inside)):
+        for i in range(inside.shape[1]):
+            scale = weights[k] * eigenvalues[i]
+            for j in range(inside.shape[2]):
+                inside[k, i, j] /= scale * eigenvalues[j] + rho
 
 
 @njit(cache=True, nogil=True)
-def divide_with_constraint(inside, eigenvalues, ones, weight, rho):  # type: ignore[no-untyped-def]
-    """The same for ``inside - bias * ones ones'``, with the bias that makes the sum vanish."""
+def sums_of_shifted(inside, eigenvalues, weight, rho, ones):  # type: ignore[no-untyped-def]
+    """``sum_j inside_ij ones_j / (weight * lam_i * lam_j + rho)``."""
+    out = np.zeros(len(inside))
+    for i in range(inside.shape[0]):
+        scale = weight * eigenvalues[i]
+        for j in range(inside.shape[1]):
+            out[i] += inside[i, j] * ones[j] / (scale * eigenvalues[j] + rho)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def bias_of_shifted(inside, eigenvalues, weights, rho, ones, states):  # type: ignore[no-untyped-def]
+    """The bias with which ``sum(S) = 0`` after ``inside - bias * (states x ones x ones)`` is divided."""
     numerator = 0.0
     denominator = 0.0
-    for i in range(inside.shape[0]):
-        scale = weight * eigenvalues[i]
-        for j in range(inside.shape[1]):
-            direction = ones[i] * ones[j]
-            shifted = scale * eigenvalues[j] + rho
-            numerator += direction * inside[i, j] / shifted
-            denominator += direction * direction / shifted
-    bias = numerator / denominator
-    for i in range(inside.shape[0]):
-        scale = weight * eigenvalues[i]
-        for j in range(inside.shape[1]):
-            inside[i, j] = (inside[i, j] - bias * ones[i] * ones[j]) / (
-                scale * eigenvalues[j] + rho
-            )
-    return bias
+    for k in range(len(inside)):
+        for i in range(inside.shape[1]):
+            scale = weights[k] * eigenvalues[i]
+            for j in range(inside.shape[2]):
+                direction = states[k] * ones[i] * ones[j]
+                shifted = scale * eigenvalues[j] + rho
+                numerator += direction * inside[k, i, j] / shifted
+                denominator += direction * direction / shifted
+    return numerator / denominator
 
 
 # Features of pairs of eigenvectors ---------------------------------------------------------------

@@ -20,7 +20,7 @@ from pairity.operators.explicit_rows import (
 )
 from pairity.operators.operator import Rows
 from pairity.operators.pair_operator import PairOperator
-from pairity.operators.spectral import TensorStructure
+from pairity.operators.spectral import GridStructure, TensorStructure
 from pairity.operators.word_products import expand_words, reduce_words, reduce_words_precisely
 from pairity.operators.words import Block
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
@@ -93,6 +93,11 @@ class ExplicitOperator(PairOperator):
     def structure(self) -> TensorStructure | None:
         """The tensor form, where two objects are in a product and their Gram matrix is not large."""
         return None if self._is_simple or self._is_large else super().structure
+
+    @property
+    def grid_structure(self) -> GridStructure | None:  # type: ignore[override]
+        """The same where there may be few distinct group features as well."""
+        return None if self._is_simple or self._is_large else super().grid_structure
 
     @property
     def is_costly(self) -> bool:  # type: ignore[override]

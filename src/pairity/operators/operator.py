@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import BlockAtoms, PairedAtoms
 from pairity.kernels.elementary import ObjectGrams
-from pairity.operators.spectral import SpectralGrid, TensorStructure
+from pairity.operators.spectral import GridStructure, SpectralGrid, TensorStructure
 from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import run_in_ranges
@@ -67,8 +67,13 @@ class KernelOperator:
         return None
 
     @property
+    def grid_structure(self) -> GridStructure | None:
+        """The same where there may be few distinct group features as well."""
+        return None
+
+    @property
     def spectral_grid(self) -> SpectralGrid | None:
-        """The tensor form diagonalised, for one decomposition that serves every solve."""
+        """That form diagonalised, for one decomposition that serves every solve."""
         return None
 
     @property

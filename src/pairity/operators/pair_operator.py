@@ -28,7 +28,13 @@ from pairity.operators.products import (
     supports_products,
     takes_all_columns,
 )
-from pairity.operators.spectral import SpectralGrid, TensorStructure, tensor_structure
+from pairity.operators.spectral import (
+    GridStructure,
+    SpectralGrid,
+    TensorStructure,
+    grid_structure,
+    tensor_structure,
+)
 from pairity.operators.terms import (
     TermGroup,
     add_opaque_product,
@@ -120,10 +126,18 @@ class PairOperator(KernelOperator):
         return tensor_structure(groups[0].table)
 
     @cached_property
+    def grid_structure(self) -> GridStructure | None:
+        """The same where there may be few distinct group features as well."""
+        groups = self._groups
+        return None if not groups or self.right is not self.left else grid_structure(groups, self.left)
+
+    @cached_property
     def spectral_grid(self) -> SpectralGrid | None:
-        """The tensor form diagonalised, for one decomposition that serves every solve."""
-        structure = self.structure
-        return None if structure is None else SpectralGrid(structure)
+        """That form diagonalised, for one decomposition that serves every solve."""
+        structure = self.grid_structure
+        if structure is None:
+            return None
+        return SpectralGrid(structure.tensor, structure.states, structure.additive)
 
     def principal_features(
         self, n_features: int, rows: Rows = slice(None)

@@ -39,6 +39,7 @@ class _Made(KernelOperator):
 
     object_megabytes, structure = _of_operator("object_megabytes"), _of_operator("structure")
     spectral_grid, features = _of_operator("spectral_grid"), _of_operator("features")
+    grid_structure = _of_operator("grid_structure")
 
     def principal_features(
         self, n_features: int, rows: Rows = slice(None)

@@ -4,6 +4,12 @@ On coefficient matrices S with ``S' = +-S`` the kernel ``w/2 (k1(a,c) k1(b,d) +-
 acts as ``S -> w K S K``.  With ``K = U diag(lam) U'`` its inverse shifted by rho is closed form:
 ``U [(U' R U) / (w lam_i lam_j + rho)] U'``, four matrix products.
 
+With few distinct group features (:mod:`pairity.operators.group_states`) there is a matrix ``S_omega``
+for each state omega, that of the mirrored state being ``+-S_omega'``, and the kernel acts as
+``S_omega -> w K (sum_upsilon B(omega, upsilon) S_upsilon) K``.  In the basis of the eigenvectors of B
+each matrix is symmetric or skew by itself, with the weight w times its eigenvalue of B.  Additive kernels
+beside a tensor kernel are of low rank on the grid: the inverse of both is closed form too.
+
 Where all pairs of some objects are there, each once, linear systems are in closed form: the grid of
 all ordered pairs is diagonal in that basis, with entries ``d_ij = w lam_i lam_j + 2 shift``.
 
@@ -17,14 +23,19 @@ numerical rank: ``1/d_ij = sum_k s_k Q_ki Q_kj`` gives ``v'(1/d)v = sum_k s_k (Q
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from pairity.operators._operator_loops import divide_by_shifted, divide_with_constraint
-from pairity.operators.terms import TermTable
+from pairity.operators._operator_loops import (
+    bias_of_shifted,
+    divide_by_shifted,
+    sums_of_shifted,
+)
+from pairity.operators.group_states import ONE_STATE, GroupStates, states_of
+from pairity.operators.terms import TermGroup, TermTable
 from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity, unordered_keys
@@ -61,60 +72,153 @@ def tensor_structure(terms: TermTable | None) -> TensorStructure | None:
     return TensorStructure(terms.grams[0], 2.0 * straight, parity)
 
 
-class SpectralGrid:
-    """``S -> w K S K`` and ``(w K . K + rho)^-1`` on m x m matrices of one parity."""
+@dataclass(frozen=True)
+class GridStructure:
+    """A tensor kernel with few distinct group features, or beside an additive kernel.
 
-    def __init__(self, structure: TensorStructure) -> None:
+    ``additive`` is H of ``H_ac + H_bd +- (H_ad + H_bc)``.
+    """
+
+    tensor: TensorStructure
+    states: GroupStates = ONE_STATE
+    additive: Matrix | None = None
+
+    @property
+    def typical_value(self) -> float:
+        """A typical kernel value of a pair with itself."""
+        of_objects = float(self.tensor.gram.diagonal().mean()) ** 2
+        return 0.5 * self.tensor.weight * of_objects * float(self.states.kernel.diagonal().mean())
+
+
+def grid_structure(groups: list[TermGroup], pairs: Pairs) -> GridStructure | None:
+    """Recognise a tensor kernel of one object kernel with few distinct group features, or none."""
+    if len(groups) == 1 and groups[0].left is None and not groups[0].opaque:
+        structure = tensor_structure(groups[0].table)
+        return with_additive(groups[0].table) if structure is None else GridStructure(structure)
+    found = states_of(groups, pairs)
+    if found is None:
+        return None
+    states, parity = found
+    return GridStructure(TensorStructure(groups[0].table.grams[0], 2.0, parity), states)
+
+
+def with_additive(terms: TermTable) -> GridStructure | None:
+    """Recognise a tensor kernel of one object kernel, of odd parity, beside additive ones."""
+    pairs_of_edges = [term for term in range(len(terms.weights)) if sum(terms.edge_gram[term] >= 0) > 1]
+    numbers = {number for number in terms.edge_gram[pairs_of_edges].ravel() if number >= 0}
+    if len(numbers) != 1:
+        return None
+    tensor = replace(
+        terms,
+        grams=terms.grams[[*numbers]],
+        weights=terms.weights[pairs_of_edges],
+        edge_gram=np.minimum(terms.edge_gram[pairs_of_edges], 0),
+    )
+    structure = tensor_structure(tensor)
+    if structure is None or structure.parity is not Parity.ODD:
+        return None
+    left, total = terms.by_edges, np.zeros_like(structure.gram)
+    for number, gram in enumerate(terms.grams):
+        alone = [tuple(number if at == edge else -1 for at in range(4)) for edge in range(4)]
+        ac, ad, bc, bd = (left.pop(edges, 0.0) for edges in alone)
+        if not (ac == bd and ad == bc == -ac and ac >= 0.0):
+            return None
+        total += ac * gram
+    return GridStructure(structure, additive=total) if len(left) == 2 else None
+
+
+class SpectralGrid:
+    """``S -> w K S K`` and ``(w K . K + rho)^-1`` on m x m matrices of one parity, one for each state."""
+
+    def __init__(
+        self,
+        structure: TensorStructure,
+        states: GroupStates = ONE_STATE,
+        additive: Matrix | None = None,
+    ) -> None:
         self.gram = structure.gram
         self.weight = structure.weight
         self.parity = structure.parity
+        self.states = states
         values, vectors = np.linalg.eigh(structure.gram)
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)
-        self._sign = np.float32(structure.parity.sign)  # of either precision
+        sizes, self._directions, signs = states.decomposed()
+        self._weights = structure.weight * sizes
+        self._signs = (structure.parity.sign * signs).astype(np.float32)  # of either precision
+        self.additive = None if additive is None else _AdditivePart(additive, self)
         self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
 
     def typical_eigenvalue(self) -> float:
         """Geometric mean of a middle and the largest eigenvalue of the pair kernel."""
         middle, largest = float(np.median(self.eigenvalues)), float(self.eigenvalues[-1])
-        return self.weight * max(middle, 1e-6 * largest) * largest
+        return float(self._weights.max()) * max(middle, 1e-6 * largest) * largest
 
     def solve(
         self, right: NDArray[np.floating], rho: float, *, constrained: bool = False
     ) -> NDArray[np.floating]:
-        """``(w K . K + rho)^-1 right``, in the precision of ``right``.
+        """``(w K . K + rho)^-1 right``, in the precision of ``right``, shape (m, m) or (states, m, m).
 
         ``constrained`` adds the condition ``sum(S) = 0``, by a rank-one correction whose
         multiplier is the bias.
         """
         vectors = self._in_precision("vectors", right.dtype)
-        inside = self._turned(vectors.T, right)
+        inside = self._turned(vectors.T, self._in_directions(right))
         if constrained:
-            ones = vectors.sum(axis=0)
-            divide_with_constraint(inside, self.eigenvalues, ones, self.weight, rho)
-        else:
-            divide_by_shifted(inside, self.eigenvalues, self.weight, rho)
-        return self._turned(vectors, inside)
+            ones, of_states = vectors.sum(axis=0), self._directions.sum(axis=0)
+            given = self.eigenvalues, self._weights, rho, ones, of_states
+            bias = inside.dtype.type(bias_of_shifted(inside, *given))
+            direction = ones[:, np.newaxis] * ones
+            for matrix, share in zip(inside, of_states.astype(inside.dtype), strict=True):
+                matrix -= (bias * share) * direction
+        if self.additive is not None:
+            self.additive.take_out(inside[0], rho)
+        divide_by_shifted(inside, self.eigenvalues, self._weights, rho)
+        return self._in_states(self._turned(vectors, inside)).reshape(right.shape)
 
     def apply(self, matrix: NDArray[np.floating]) -> NDArray[np.floating]:
-        """``w K S K``, in the precision of ``matrix``."""
+        """``w K S K``, in the precision of ``matrix``, shape (m, m) or (states, m, m)."""
         gram = self._in_precision("gram", matrix.dtype)
-        return matrix.dtype.type(self.weight) * self._turned(gram, matrix)
+        turned = self._turned(gram, self._in_directions(matrix))
+        turned *= self._weights.astype(matrix.dtype)[:, np.newaxis, np.newaxis]
+        if self.additive is not None:
+            self.additive.add_product(matrix.reshape(turned[0].shape), turned[0])
+        return self._in_states(turned).reshape(matrix.shape)
+
+    def _in_directions(self, matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Matrices of states as matrices of eigenvectors of B, each symmetric or skew."""
+        size = len(self.gram)
+        if len(self.states) == 1:
+            return matrix.reshape(1, size, size)
+        directions = self._in_precision("_directions", matrix.dtype)
+        return (directions.T @ matrix.reshape(len(directions), -1)).reshape(-1, size, size)
+
+    def _in_states(self, matrices: NDArray[np.floating]) -> NDArray[np.floating]:
+        """The way back."""
+        if len(self.states) == 1:
+            return matrices
+        directions = self._in_precision("_directions", matrices.dtype)
+        return directions @ matrices.reshape(len(directions), -1)
 
     def _turned(
-        self, left: NDArray[np.floating], matrix: NDArray[np.floating]
+        self, left: NDArray[np.floating], matrices: NDArray[np.floating]
     ) -> NDArray[np.floating]:
         """``L S L'``, which has the parity of S: one triangle is computed, some rows at a time."""
-        out = np.empty_like(matrix)
+        size, out = len(left), np.empty_like(matrices)
+        step = max(_LEAST_ROWS, -(-size // _RANGES))
+        n_ranges = -(-size // step)
 
-        def multiply(start: int, stop: int) -> None:
-            np.matmul(left[start:stop] @ matrix, left[start:].T, out=out[start:stop, start:])
+        def multiply(begin: int, end: int) -> None:
+            for one in range(begin, end):
+                which, start = one // n_ranges, step * (one % n_ranges)
+                rows, target = slice(start, start + step), out[which]
+                np.matmul(left[rows] @ matrices[which], left[start:].T, out=target[rows, start:])
 
-        step = max(_LEAST_ROWS, -(-len(out) // _RANGES))
-        run_in_ranges(multiply, len(out), step)
-        for start in range(step, len(out), step):
-            rows = slice(start, start + step)
-            np.multiply(out[:start, rows].T, self._sign, out=out[rows, :start])
+        run_in_ranges(multiply, n_ranges * len(out), 1)
+        for target, sign in zip(out, self._signs, strict=True):
+            for start in range(step, size, step):
+                rows = slice(start, start + step)
+                np.multiply(target[:start, rows].T, sign, out=target[rows, :start])
         return out
 
     def _in_precision(self, name: str, dtype: np.dtype) -> NDArray[np.floating]:
@@ -122,6 +226,52 @@ class SpectralGrid:
         if matrix.dtype == dtype:
             return matrix
         return self._converted.setdefault((name, dtype), matrix.astype(dtype))
+
+
+class _AdditivePart:
+    """What an additive kernel ``H_ac + H_bd - H_ad - H_bc`` adds to the grid of a tensor kernel.
+
+    With ``E z = z 1' - 1 z'`` it acts as ``E H E*``, ``E* S = 2 S 1``.  With M the inverse of the tensor
+    part shifted by rho and ``H = L L'``, the inverse of both is
+
+        M - M E L (1 + L' G L)^-1 L' E* M,      G = E* M E,
+
+    and in the basis of the eigenvectors, with ``u = U' 1`` and ``d_ij = w lam_i lam_j + rho``,
+    ``G_ij = 2 (delta_ij sum_k u_k^2 / d_ik - u_i u_j / d_ij)``.
+    """
+
+    def __init__(self, gram: Matrix, grid: SpectralGrid) -> None:
+        self._gram, self._grid = gram, grid
+        values, vectors = np.linalg.eigh(gram)
+        kept = values > _NEGLIGIBLE * max(float(values[-1]), 0.0)
+        self._roots = grid.vectors.T @ (vectors[:, kept] * np.sqrt(values[kept]))  # U' L
+        self._ones = grid.vectors.sum(axis=0)
+        self._last: tuple[float, Matrix] | None = None
+
+    def _between(self, rho: float) -> Matrix:
+        """``L (1 + L' G L)^-1 L'`` in the basis of the eigenvectors."""
+        if self._last is None or self._last[0] != rho:
+            grid, ones, roots = self._grid, self._ones, self._roots
+            shares = 1.0 / (grid.weight * np.outer(grid.eigenvalues, grid.eigenvalues) + rho)
+            inside = -2.0 * shares * np.outer(ones, ones)
+            inside[np.diag_indices(len(ones))] += 2.0 * (shares @ ones**2)
+            inside = roots.T @ inside @ roots
+            inside[np.diag_indices(len(inside))] += 1.0
+            factor = cho_factor(inside, lower=True, overwrite_a=True)
+            self._last = rho, roots @ cho_solve(factor, roots.T)
+        return self._last[1]
+
+    def take_out(self, inside: NDArray[np.floating], rho: float) -> None:
+        """Subtract ``E q`` from a right side in the basis of the eigenvectors."""
+        grid, ones = self._grid, self._ones
+        sums = sums_of_shifted(inside, grid.eigenvalues, grid.weight, rho, ones)
+        change = np.outer(self._between(rho) @ (2.0 * sums), ones)
+        inside -= (change - change.T).astype(inside.dtype)
+
+    def add_product(self, matrix: NDArray[np.floating], out: NDArray[np.floating]) -> None:
+        """``out += E H E* S``."""
+        sums = 2.0 * (self._gram @ matrix.sum(axis=1, dtype=np.float64))
+        out += (sums[:, np.newaxis] - sums).astype(out.dtype)
 
 
 def is_complete(pairs: Pairs) -> bool:

@@ -27,22 +27,19 @@ def project_cells(point, step, low, bend, high, below, above, feasible, reflecte
 
 
 @njit(cache=True, nogil=True)
-def grid_violation(feasible, values, low, bend, high, below, above):
-    """Ends of the bias interval over all observed cells, from decision values on the grid.
+def grid_violation(observed, feasible, values, low, bend, high, below, above):
+    """Ends of the bias interval over observed cells, from decision values on the flat grid.
 
     A cell below its bend may rise towards the decision ``below``, from there on towards ``above``;
-    likewise for falling.  The lower triangle mirrors the upper one.
+    likewise for falling.
     """
     most, least = -np.inf, np.inf
-    for i in range(feasible.shape[0]):
-        for j in range(i, feasible.shape[1]):
-            if low[i, j] == high[i, j]:
-                continue
-            z = feasible[i, j]
-            if z < high[i, j]:
-                target = below[i, j] if z < bend[i, j] else above[i, j]
-                most = max(most, target - values[i, j])
-            if z > low[i, j]:
-                target = above[i, j] if z > bend[i, j] else below[i, j]
-                least = min(least, target - values[i, j])
+    for i in observed:
+        z = feasible[i]
+        if z < high[i]:
+            target = below[i] if z < bend[i] else above[i]
+            most = max(most, target - values[i])
+        if z > low[i]:
+            target = above[i] if z > bend[i] else below[i]
+            least = min(least, target - values[i])
     return most, least

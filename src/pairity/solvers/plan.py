@@ -16,7 +16,7 @@ from pairity.kernels.classes import is_approximated
 from pairity.kernels.standardized import as_kernel
 from pairity.losses.loss import PiecewiseLinear, Squared, Vector
 from pairity.operators.restricted import beside, in_memory
-from pairity.operators.spectral import TensorStructure, is_complete
+from pairity.operators.spectral import GridStructure, is_complete
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
@@ -101,7 +101,7 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
         features: Any = problem.operator.features
         return Plan("primal", f"{len(problem)} pairs, {features.n_columns} features")
     n, m = len(problem), problem.operator.left.n_objects
-    budget, structure = options.budget, problem.operator.structure
+    budget, structure = options.budget, problem.operator.grid_structure
     # what any solver takes: vectors over the pairs, products through objects
     base = megabytes_of(n, copies=_VECTORS) + problem.operator.object_megabytes
     if base > budget.megabytes:
@@ -118,28 +118,29 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
         raise ValueError(
             f"got solver='splitting' with {problem.operator.kernel!r}; expected a kernel whose"
             " projection is k1(a,c) k1(b,d) +- k1(a,d) k1(b,c), such as Gaussian, Product or"
-            " Tensor without group features: use solver='auto'."
+            " Tensor, without group features or with few distinct ones: use solver='auto'."
         )
     if solver != "auto":
         return Plan(solver, "as asked", largest_set)
     if options.callback is not None:
         return Plan("smo", "a callback watches every step")
-    density = n / max(1.0, m * (m - 1) / 2.0)
+    n_states = 1 if structure is None else len(structure.states)
+    density = n / max(1.0, n_states * m * (m - 1) / 2.0)
     facts = f"{n} pairs of {m} objects, {100 * min(density, 1.0):.0f} % of all pairs"
     if structure is not None and density >= _DENSE_ENOUGH and n > _FEW_PAIRS:
         if _strength(problem, structure) > _STRONG:
             return Plan("chunking", f"{facts}, large C: few support pairs", largest_set)
-        if left.holds(m, m, copies=_GRID_MATRICES):
+        if left.holds(n_states, m, m, copies=_GRID_MATRICES):
             return Plan("splitting", f"{facts}, tensor kernel", largest_set)
         facts += f", too large for the grid in {budget.megabytes:.0f} MB"
     return Plan("chunking", facts, largest_set)
 
 
-def _strength(problem: Problem, structure: TensorStructure) -> float:
+def _strength(problem: Problem, structure: GridStructure) -> float:
     """C times a typical kernel value: how far the margins may be bought down."""
-    typical = structure.weight * float(structure.gram.diagonal().mean()) ** 2 / 2.0
     loss = problem.loss
-    return float(np.median(np.maximum(loss.high, -loss.low))) * typical / loss.scale
+    bound = float(np.median(np.maximum(loss.high, -loss.low)))
+    return bound * structure.typical_value / loss.scale
 
 
 def plan_ridge(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pairity.losses.loss import PiecewiseLinear, Vector
 from pairity.losses.piecewise import Cells, combine, spread_over_rows
-from pairity.pairs.parity import unordered
+from pairity.operators.spectral import GridStructure
 from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers._splitting_loops import grid_violation, project_cells
 from pairity.solvers.problem import Problem, Solution, SolverOptions, balanced
@@ -92,37 +92,50 @@ class AndersonAcceleration:
 
 @dataclass(frozen=True)
 class _Grid:
-    """Cells of the m x m grid that the rows of a problem fall into.
+    """Cells of the grid that the rows of a problem fall into: m x m for each state.
 
-    Entry (a, b) of a coefficient matrix is half of the cell's theta, entry (b, a) the same with
-    the sign of the parity, so that decision values are ``w K S K``; on the diagonal it is all.
+    Entry (a, b) of the coefficient matrix of a state is half of the cell's theta, entry (b, a) of the
+    mirrored state the same with the sign of the parity, so that decision values are ``w K S K``;
+    where the two are one entry it is all.
     """
 
-    cell: NDArray[np.intp]  # flat upper-triangle place of each row
+    cell: NDArray[np.intp]  # flat place of each row, in the half of the grid that is not mirrored
     signs: Vector  # +-1: whether the row is written as its cell, or swapped (odd parity)
     loss: PiecewiseLinear  # of the rows, written as their cells
-    cells: Cells  # (m, m), bounds of matrix entries
+    cells: Cells  # (states * m, m), bounds of matrix entries
 
     @classmethod
-    def of(cls, problem: Problem, parity_sign: float) -> _Grid | None:
+    def of(cls, problem: Problem, structure: GridStructure) -> _Grid | None:
         """Add up the observations of each unordered pair; None where they do not fit a cell."""
         pairs, m = problem.operator.left, problem.operator.left.n_objects
-        low, high, swapped = unordered(pairs.first, pairs.second)
-        cell = low * m + high
+        parity_sign, states = structure.tensor.parity.sign, structure.states
+        shape, own = (len(states), m, m), np.arange(len(states))
+        state = states.of(pairs)
+        mirrored = states.mirror[state]
+        swapped = (mirrored < state) | ((mirrored == state) & (pairs.first > pairs.second))
+        ends = np.where(swapped, (mirrored, pairs.second, pairs.first), (state, pairs.first, pairs.second))
+        cell = np.ravel_multi_index(tuple(ends), shape)
         signs = np.where(swapped, parity_sign, 1.0)
         loss = problem.loss.signed(signs)
-        combined = combine(loss, cell, m * m)
+        combined = combine(loss, cell, int(np.prod(shape)))
         if combined is None:
             return None
-        upper = np.triu(np.ones((m, m), dtype=np.bool_))
-        share = np.where(np.eye(m, dtype=np.bool_), 1.0, 0.5)
+        plain = np.triu(np.ones((m, m), dtype=np.bool_))
+        is_own = np.where(
+            (states.mirror == own)[:, np.newaxis, np.newaxis],
+            plain,
+            (own < states.mirror)[:, np.newaxis, np.newaxis],
+        )
+        alone = (states.mirror == own)[:, np.newaxis, np.newaxis] & np.eye(m, dtype=np.bool_)
+        share = np.where(alone, 1.0, 0.5)
         low, bend, high, below, above = (
-            np.where(upper, plain.reshape(m, m), mirrored.reshape(m, m).T)
-            for plain, mirrored in zip(
+            np.where(is_own, part.reshape(shape), other.reshape(shape)[states.mirror].swapaxes(1, 2))
+            for part, other in zip(
                 combined.parts(), combined.swapped(parity_sign).parts(), strict=True
             )
         )
-        return cls(cell, signs, loss, Cells(share * low, share * bend, share * high, below, above))
+        parts = share * low, share * bend, share * high, below, above
+        return cls(cell, signs, loss, Cells(*(part.reshape(-1, m) for part in parts)))
 
 
 def solve_splitting(problem: Problem, options: SolverOptions) -> Solution:
@@ -131,9 +144,9 @@ def solve_splitting(problem: Problem, options: SolverOptions) -> Solution:
     The result is feasible; the last digits are for a finishing solver that starts from it.
     ``converged`` says whether it is worth starting from.
     """
-    structure = problem.operator.structure
+    structure = problem.operator.grid_structure
     assert structure is not None
-    grid = _Grid.of(problem, structure.parity.sign)
+    grid = _Grid.of(problem, structure)
     if grid is None:
         reason = "a pair with more than one target does not fit the grid"
         return Solution(np.zeros(len(problem)), 0, False, reason)
@@ -155,6 +168,9 @@ class _Run:
         self.has_bias, self.scale = problem.has_bias, problem.loss.scale
         self.dtype: type[np.floating] = np.float32 if options.single_precision else np.float64
         self.cells = tuple(part.astype(self.dtype) for part in grid.cells.parts())
+        seen = np.zeros(grid.cells.low.size, dtype=np.bool_)
+        seen[grid.cell[problem.loss.low < problem.loss.high]] = True
+        self.observed = np.flatnonzero(seen)  # of a cell and its mirror image one
         widths = problem.loss.high - problem.loss.low
         bound = float(np.median(widths[widths > 0])) / 2.0 / self.scale  # rows of weight 0 aside
         self.rho = float(np.sqrt(spectral.typical_eigenvalue())) * 0.5 / np.sqrt(bound)
@@ -204,7 +220,8 @@ class _Run:
         """KKT violation of Z with some decision values, its own by default."""
         if values is None:
             values = self.spectral.apply(self.feasible)
-        low, high = grid_violation(self.feasible, values, *self.cells)
+        flat = (part.reshape(-1) for part in (self.feasible, values, *self.cells))
+        low, high = grid_violation(self.observed, *flat)
         return float(low - high) if self.has_bias else float(max(low, -high, 0.0))
 
     def _rebalance(self, smooth: Array, before: Array, image: Array) -> bool:
