@@ -25,6 +25,7 @@ from pairity.kernels import (
     Tensor,
     TensorMetric,
 )
+from pairity.kernels.algebra import Sum
 from pairity.losses import hinge
 from pairity.pairs.parity import Parity
 from pairity.solvers import SMO, Splitting
@@ -92,8 +93,9 @@ def cases():
                 yield pytest.param(symmetry, kernel, density, C, id=name)
 
 
-def has_tensor_form(symmetry, kernel):
-    return isinstance(kernel, Gaussian | Product | Tensor)
+def has_tensor_form(kernel):
+    """A tensor kernel, alone or beside an additive one."""
+    return isinstance(kernel, Gaussian | Product | Tensor | Sum)
 
 
 @pytest.fixture
@@ -111,7 +113,7 @@ def test_every_solver_agrees_with_the_plain_one(symmetry, kernel, density, C):
     plain = fitted(symmetry, kernel, pairs, labels, simplest, C, max_iter=20_000_000)
     new = problem(symmetry, "half", seed=5)[0]
     for solver in ("auto", "chunking", "splitting"):
-        if solver == "splitting" and not has_tensor_form(symmetry, kernel):
+        if solver == "splitting" and not has_tensor_form(kernel):
             with pytest.raises(ValueError, match="got solver='splitting'"):
                 fitted(symmetry, kernel, pairs, labels, solver, C)
             continue
@@ -134,6 +136,44 @@ def test_group_features(kernel, C):
     model = fitted(symmetry, kernel, pairs, labels, "chunking", C)
     assert model.certificate_.holds
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("C", SMALL_AND_LARGE)
+@pytest.mark.parametrize("density", ["complete", "half", "repeated"])
+@pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])
+def test_few_distinct_group_features_have_a_grid(symmetry, density, C, monkeypatch):
+    """Home or away, in one league or not: by the grid, which the plan takes for many pairs."""
+    import pairity.solvers.plan as choice
+
+    pairs, labels = problem(symmetry, density)
+    rng = np.random.default_rng(3)
+    flags, grounds = rng.choice([0.0, 1.0], (2, len(pairs), 1))
+    pairs = Pairs(pairs.objects, pairs.first, pairs.second, flags, 2.0 * grounds - 1.0)
+    kernel = Gaussian(1.5)
+    plain = fitted(symmetry, kernel, pairs, labels, SMO(selection="first_order"), C)
+    monkeypatch.setattr(choice, "_FEW_PAIRS", 10)
+    for solver in ("auto", "splitting"):
+        model = fitted(symmetry, kernel, pairs, labels, solver, C)
+        assert model.certificate_.holds
+        assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+        sign = -1.0 if symmetry == "antisymmetric" else 1.0
+        there, back = (model.decision_function(side) for side in (pairs, pairs.swap()))
+        assert (there == sign * back).all()
+        np.testing.assert_allclose(there, plain.decision_function(pairs), atol=2e-5 * C)
+
+
+def test_the_grid_is_worth_less_dense_sets_at_a_large_C(monkeypatch):
+    import pairity.solvers.plan as choice
+
+    monkeypatch.setattr(choice, "_FEW_PAIRS", 10)
+    monkeypatch.setattr(choice, "_DENSE_ENOUGH", 0.1)
+    sparse, labels = problem("antisymmetric", "sparse")  # 6 % of all pairs
+    chosen = []
+    for C in (1.0, 100.0, 1e7):
+        loss = hinge(labels, np.full(len(labels), C))
+        found = halved_problem(SkewBalanced(Gaussian(1.0)), sparse, loss, Parity.ODD)
+        chosen.append(plan(found, "auto", SolverOptions()).solver)
+    assert chosen == ["chunking", "splitting", "chunking"]
 
 
 @pytest.mark.parametrize("symmetry", ["symmetric", "antisymmetric"])

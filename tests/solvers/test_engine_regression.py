@@ -10,6 +10,7 @@ import pytest
 import pairity.solvers.chunking as chunking
 from pairity import Pairs, PairSVR
 from pairity.kernels import Gaussian, Linear, Polynomial, Product, SkewBalanced, Tensor
+from pairity.kernels.algebra import Sum
 from pairity.losses import epsilon_insensitive
 from pairity.pairs.parity import SYMMETRIES, Parity
 from pairity.solvers import SMO, Splitting
@@ -64,7 +65,8 @@ def fitted(symmetry, kernel, density, solver, epsilon=0.2, C=1.0, **options):
 
 
 def has_tensor_form(kernel):
-    return isinstance(kernel, Gaussian | Product | Tensor)
+    """A tensor kernel, alone or beside an additive one."""
+    return isinstance(kernel, Gaussian | Product | Tensor | Sum)
 
 
 @pytest.fixture

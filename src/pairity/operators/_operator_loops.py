@@ -239,22 +239,6 @@ def sums_of_shifted(inside, eigenvalues, weight, rho, ones):  # type: ignore[no-
     return out
 
 
-@njit(cache=True, nogil=True)
-def bias_of_shifted(inside, eigenvalues, weights, rho, ones, states):  # type: ignore[no-untyped-def]
-    """The bias with which ``sum(S) = 0`` after ``inside - bias * (states x ones x ones)`` is divided."""
-    numerator = 0.0
-    denominator = 0.0
-    for k in range(len(inside)):
-        for i in range(inside.shape[1]):
-            scale = weights[k] * eigenvalues[i]
-            for j in range(inside.shape[2]):
-                direction = states[k] * ones[i] * ones[j]
-                shifted = scale * eigenvalues[j] + rho
-                numerator += direction * inside[k, i, j] / shifted
-                denominator += direction * direction / shifted
-    return numerator / denominator
-
-
 # Features of pairs of eigenvectors ---------------------------------------------------------------
 
 

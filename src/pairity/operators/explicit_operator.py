@@ -95,7 +95,7 @@ class ExplicitOperator(PairOperator):
         return None if self._is_simple or self._is_large else super().structure
 
     @property
-    def grid_structure(self) -> GridStructure | None:  # type: ignore[override]
+    def grid_structure(self) -> GridStructure | None:
         """The same where there may be few distinct group features as well."""
         return None if self._is_simple or self._is_large else super().grid_structure
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pairity.operators.group_features import factor_values
 from pairity.pairs.arrays import Matrix, Places, Vector, distinct_rows
 from pairity.pairs.data import Pairs
 from pairity.pairs.parity import Parity
@@ -52,14 +53,15 @@ class GroupStates:
 
     def decomposed(self) -> tuple[Vector, Matrix, Vector]:
         """Eigenvalues of B, eigenvectors as columns, and +1 or -1: even or odd under the mirror."""
-        found = []
+        values, vectors, signs = [], [], []
         for sign in (1.0, -1.0):
-            turned = 0.5 * (np.eye(len(self)) + sign * np.eye(len(self))[self.mirror])
-            sizes, directions = np.linalg.eigh(turned)
-            inside = directions[:, sizes > 0.5]  # of the vectors with this sign
-            values, vectors = np.linalg.eigh(inside.T @ self.kernel @ inside)
-            found.append((np.maximum(values, 0.0), inside @ vectors, np.full(len(values), sign)))
-        values, vectors, signs = zip(*found, strict=True)
+            projection = 0.5 * (np.eye(len(self)) + sign * np.eye(len(self))[self.mirror])
+            sizes, directions = np.linalg.eigh(projection)
+            inside = directions[:, sizes > 0.5]  # vectors with this sign
+            of_sign, turned = np.linalg.eigh(inside.T @ self.kernel @ inside)
+            values.append(np.maximum(of_sign, 0.0))
+            vectors.append(inside @ turned)
+            signs.append(np.full(len(of_sign), sign))
         return np.concatenate(values), np.hstack(vectors), np.concatenate(signs)
 
 
@@ -84,20 +86,21 @@ def states_of(groups: list[TermGroup], pairs: Pairs) -> tuple[GroupStates, Parit
     if found is None:
         return None
     rows, mirror, example = found
-    n, swapped = len(pairs), example >= len(pairs)
+    example, swapped = example % len(pairs), example >= len(pairs)
+    examples = pairs[example].with_swapped(swapped)
     straight, crossed = np.zeros((2, len(rows), len(rows)))
     for group in groups:
-        features = np.ones((len(rows), 1))
+        weights, features = group.table.by_edges, np.ones((len(rows), 1))
         if group.left is not None and group.mirrored is not None:
-            both = group.left[example % n], group.mirrored()[example % n]
+            both = group.left[example], group.mirrored()[example]
             features = np.where(swapped[:, np.newaxis], both[1], both[0])
-        weights = group.table.by_edges
         between = features @ features.T
+        if group.opaque:
+            between = factor_values(group.opaque, examples, examples)
         straight += weights.get(_STRAIGHT, 0.0) * between
         crossed += weights.get(_CROSSED, 0.0) * between
-        if group.crossed is not None:  # terms of swapped right pairs
-            of_swapped = group.crossed[example % n]  # right for those that were written so
-            crossed += weights[_STRAIGHT] * (features @ of_swapped.T)
+        if group.crossed is not None:  # terms of swapped right pairs, known as they were written
+            crossed += weights[_STRAIGHT] * (features @ group.crossed[example].T)
     seen = np.flatnonzero(~swapped)
     scale = _ROUNDING * float(np.abs(straight).max(initial=0.0))
     for parity in Parity:
@@ -108,10 +111,10 @@ def states_of(groups: list[TermGroup], pairs: Pairs) -> tuple[GroupStates, Parit
 
 
 def _is_tensor(group: TermGroup) -> bool:
-    """Whether a group has no terms but those of a tensor kernel, and features that are known."""
+    """Whether a group has no terms but those of a tensor kernel of one object kernel."""
     known = {_STRAIGHT, _CROSSED} >= set(group.table.by_edges)
     straight = group.crossed is None or set(group.table.by_edges) == {_STRAIGHT}
-    return known and straight and not group.opaque and len(group.table.grams) == 1
+    return known and straight and len(group.table.grams) == 1
 
 
 def _distinct(pairs: Pairs) -> tuple[Matrix, Places, Places] | None:

@@ -129,7 +129,9 @@ class PairOperator(KernelOperator):
     def grid_structure(self) -> GridStructure | None:
         """The same where there may be few distinct group features as well."""
         groups = self._groups
-        return None if not groups or self.right is not self.left else grid_structure(groups, self.left)
+        return (
+            None if not groups or self.right is not self.left else grid_structure(groups, self.left)
+        )
 
     @cached_property
     def spectral_grid(self) -> SpectralGrid | None:

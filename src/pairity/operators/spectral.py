@@ -7,8 +7,8 @@ acts as ``S -> w K S K``.  With ``K = U diag(lam) U'`` its inverse shifted by rh
 With few distinct group features (:mod:`pairity.operators.group_states`) there is a matrix ``S_omega``
 for each state omega, that of the mirrored state being ``+-S_omega'``, and the kernel acts as
 ``S_omega -> w K (sum_upsilon B(omega, upsilon) S_upsilon) K``.  In the basis of the eigenvectors of B
-each matrix is symmetric or skew by itself, with the weight w times its eigenvalue of B.  Additive kernels
-beside a tensor kernel are of low rank on the grid: the inverse of both is closed form too.
+each matrix is symmetric or skew by itself, with the weight w times its eigenvalue of B.  Additive
+kernels beside a tensor kernel are of low rank on the grid: the inverse of both is closed form too.
 
 Where all pairs of some objects are there, each once, linear systems are in closed form: the grid of
 all ordered pairs is diagonal in that basis, with entries ``d_ij = w lam_i lam_j + 2 shift``.
@@ -29,11 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from pairity.operators._operator_loops import (
-    bias_of_shifted,
-    divide_by_shifted,
-    sums_of_shifted,
-)
+from pairity.operators._operator_loops import divide_by_shifted, sums_of_shifted
 from pairity.operators.group_states import ONE_STATE, GroupStates, states_of
 from pairity.operators.terms import TermGroup, TermTable
 from pairity.pairs.arrays import Matrix, Vector
@@ -103,8 +99,10 @@ def grid_structure(groups: list[TermGroup], pairs: Pairs) -> GridStructure | Non
 
 
 def with_additive(terms: TermTable) -> GridStructure | None:
-    """Recognise a tensor kernel of one object kernel, of odd parity, beside additive ones."""
-    pairs_of_edges = [term for term in range(len(terms.weights)) if sum(terms.edge_gram[term] >= 0) > 1]
+    """Recognise a tensor kernel of one object kernel beside additive ones of the same parity."""
+    pairs_of_edges = [
+        term for term in range(len(terms.weights)) if sum(terms.edge_gram[term] >= 0) > 1
+    ]
     numbers = {number for number in terms.edge_gram[pairs_of_edges].ravel() if number >= 0}
     if len(numbers) != 1:
         return None
@@ -115,20 +113,20 @@ def with_additive(terms: TermTable) -> GridStructure | None:
         edge_gram=np.minimum(terms.edge_gram[pairs_of_edges], 0),
     )
     structure = tensor_structure(tensor)
-    if structure is None or structure.parity is not Parity.ODD:
+    if structure is None:
         return None
     left, total = terms.by_edges, np.zeros_like(structure.gram)
     for number, gram in enumerate(terms.grams):
         alone = [tuple(number if at == edge else -1 for at in range(4)) for edge in range(4)]
         ac, ad, bc, bd = (left.pop(edges, 0.0) for edges in alone)
-        if not (ac == bd and ad == bc == -ac and ac >= 0.0):
+        if not (ac == bd and ad == bc == structure.parity.sign * ac and ac >= 0.0):
             return None
         total += ac * gram
     return GridStructure(structure, additive=total) if len(left) == 2 else None
 
 
 class SpectralGrid:
-    """``S -> w K S K`` and ``(w K . K + rho)^-1`` on m x m matrices of one parity, one for each state."""
+    """``S -> w K S K`` and ``(w K . K + rho)^-1`` on matrices of one parity, m x m for each state."""
 
     def __init__(
         self,
@@ -143,10 +141,13 @@ class SpectralGrid:
         values, vectors = np.linalg.eigh(structure.gram)
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)
+        self._ones = self.vectors.sum(axis=0)  # 1, in the basis of the eigenvectors
         sizes, self._directions, signs = states.decomposed()
+        self._ones_of_states = self._directions.sum(axis=0)
         self._weights = structure.weight * sizes
         self._signs = (structure.parity.sign * signs).astype(np.float32)  # of either precision
-        self.additive = None if additive is None else _AdditivePart(additive, self)
+        basis = self.eigenvalues, self.vectors
+        self.additive = None if additive is None else _AdditivePart(additive, structure, basis)
         self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
 
     def typical_eigenvalue(self) -> float:
@@ -164,17 +165,29 @@ class SpectralGrid:
         """
         vectors = self._in_precision("vectors", right.dtype)
         inside = self._turned(vectors.T, self._in_directions(right))
+        self._without_additive(inside, rho)
         if constrained:
-            ones, of_states = vectors.sum(axis=0), self._directions.sum(axis=0)
-            given = self.eigenvalues, self._weights, rho, ones, of_states
-            bias = inside.dtype.type(bias_of_shifted(inside, *given))
-            direction = ones[:, np.newaxis] * ones
-            for matrix, share in zip(inside, of_states.astype(inside.dtype), strict=True):
-                matrix -= (bias * share) * direction
-        if self.additive is not None:
-            self.additive.take_out(inside[0], rho)
+            ones = np.outer(self._ones, self._ones)
+            direction = (self._ones_of_states[:, np.newaxis, np.newaxis] * ones).astype(
+                inside.dtype
+            )
+            self._without_additive(direction, rho)
+            bias = self._total(inside, rho) / self._total(direction, rho)
+            inside -= inside.dtype.type(bias) * direction
         divide_by_shifted(inside, self.eigenvalues, self._weights, rho)
         return self._in_states(self._turned(vectors, inside)).reshape(right.shape)
+
+    def _without_additive(self, inside: NDArray[np.floating], rho: float) -> None:
+        if self.additive is not None:
+            self.additive.take_out(inside[0], rho)
+
+    def _total(self, inside: NDArray[np.floating], rho: float) -> float:
+        """``sum(S)`` of a solution that ``inside`` will be once it is divided."""
+        sums = [
+            float(self._ones @ sums_of_shifted(matrix, self.eigenvalues, weight, rho, self._ones))
+            for matrix, weight in zip(inside, self._weights, strict=True)
+        ]
+        return float(self._ones_of_states @ sums)
 
     def apply(self, matrix: NDArray[np.floating]) -> NDArray[np.floating]:
         """``w K S K``, in the precision of ``matrix``, shape (m, m) or (states, m, m)."""
@@ -229,31 +242,34 @@ class SpectralGrid:
 
 
 class _AdditivePart:
-    """What an additive kernel ``H_ac + H_bd - H_ad - H_bc`` adds to the grid of a tensor kernel.
+    """What an additive kernel ``H_ac + H_bd +- (H_ad + H_bc)`` adds to the grid of a tensor kernel.
 
-    With ``E z = z 1' - 1 z'`` it acts as ``E H E*``, ``E* S = 2 S 1``.  With M the inverse of the tensor
-    part shifted by rho and ``H = L L'``, the inverse of both is
+    With ``E z = z 1' +- 1 z'`` it acts as ``E H E*``, ``E* S = 2 S 1``.  With M the inverse of the
+    tensor part shifted by rho and ``H = L L'``, the inverse of both is
 
         M - M E L (1 + L' G L)^-1 L' E* M,      G = E* M E,
 
     and in the basis of the eigenvectors, with ``u = U' 1`` and ``d_ij = w lam_i lam_j + rho``,
-    ``G_ij = 2 (delta_ij sum_k u_k^2 / d_ik - u_i u_j / d_ij)``.
+    ``G_ij = 2 (delta_ij sum_k u_k^2 / d_ik +- u_i u_j / d_ij)``.
     """
 
-    def __init__(self, gram: Matrix, grid: SpectralGrid) -> None:
-        self._gram, self._grid = gram, grid
-        values, vectors = np.linalg.eigh(gram)
+    def __init__(
+        self, gram: Matrix, structure: TensorStructure, basis: tuple[Vector, Matrix]
+    ) -> None:
+        self._gram, self._weight, self._sign = gram, structure.weight, structure.parity.sign
+        self._eigenvalues, vectors = basis
+        values, inner = np.linalg.eigh(gram)
         kept = values > _NEGLIGIBLE * max(float(values[-1]), 0.0)
-        self._roots = grid.vectors.T @ (vectors[:, kept] * np.sqrt(values[kept]))  # U' L
-        self._ones = grid.vectors.sum(axis=0)
+        self._roots = vectors.T @ (inner[:, kept] * np.sqrt(values[kept]))  # U' L
+        self._ones = vectors.sum(axis=0)
         self._last: tuple[float, Matrix] | None = None
 
     def _between(self, rho: float) -> Matrix:
         """``L (1 + L' G L)^-1 L'`` in the basis of the eigenvectors."""
         if self._last is None or self._last[0] != rho:
-            grid, ones, roots = self._grid, self._ones, self._roots
-            shares = 1.0 / (grid.weight * np.outer(grid.eigenvalues, grid.eigenvalues) + rho)
-            inside = -2.0 * shares * np.outer(ones, ones)
+            ones, roots, values = self._ones, self._roots, self._eigenvalues
+            shares = 1.0 / (self._weight * np.outer(values, values) + rho)
+            inside = 2.0 * self._sign * shares * np.outer(ones, ones)
             inside[np.diag_indices(len(ones))] += 2.0 * (shares @ ones**2)
             inside = roots.T @ inside @ roots
             inside[np.diag_indices(len(inside))] += 1.0
@@ -263,15 +279,14 @@ class _AdditivePart:
 
     def take_out(self, inside: NDArray[np.floating], rho: float) -> None:
         """Subtract ``E q`` from a right side in the basis of the eigenvectors."""
-        grid, ones = self._grid, self._ones
-        sums = sums_of_shifted(inside, grid.eigenvalues, grid.weight, rho, ones)
-        change = np.outer(self._between(rho) @ (2.0 * sums), ones)
-        inside -= (change - change.T).astype(inside.dtype)
+        sums = sums_of_shifted(inside, self._eigenvalues, self._weight, rho, self._ones)
+        change = np.outer(self._between(rho) @ (2.0 * sums), self._ones)
+        inside -= (change + self._sign * change.T).astype(inside.dtype)
 
     def add_product(self, matrix: NDArray[np.floating], out: NDArray[np.floating]) -> None:
         """``out += E H E* S``."""
         sums = 2.0 * (self._gram @ matrix.sum(axis=1, dtype=np.float64))
-        out += (sums[:, np.newaxis] - sums).astype(out.dtype)
+        out += (sums[:, np.newaxis] + self._sign * sums).astype(out.dtype)
 
 
 def is_complete(pairs: Pairs) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +26,8 @@ from pairity.kernels.atoms import Factor, Monomial, expand
 from pairity.operators.explicit_rows import ExplicitFeatures, tables_of
 from pairity.operators.group_features import group_table
 from pairity.operators.operator import KernelOperator, Rows
+from pairity.operators.pair_operator import PairOperator
+from pairity.operators.spectral import GridStructure, SpectralGrid
 from pairity.operators.tile_terms import (
     Exponential,
     InContext,
@@ -62,6 +65,21 @@ class Tiles(KernelOperator):
     def entries_are_cheap(self) -> bool:  # type: ignore[override]
         """Whether few exponentials make an entry."""
         return sum(term.n_exponentials for term in self._terms) <= _FEW_EXPONENTIALS
+
+    @cached_property
+    def _through_objects(self) -> PairOperator:
+        """The same kernel by Gram matrices of objects, for solvers that are asked to take them."""
+        return PairOperator(self.kernel, self.left)
+
+    @property
+    def grid_structure(self) -> GridStructure | None:
+        """The tensor form of the kernel, if it has one."""
+        return self._through_objects.grid_structure if self.right is self.left else None
+
+    @property
+    def spectral_grid(self) -> SpectralGrid | None:
+        """That form diagonalised."""
+        return self._through_objects.spectral_grid if self.right is self.left else None
 
     @property
     def object_megabytes(self) -> float:

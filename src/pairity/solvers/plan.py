@@ -35,14 +35,18 @@ MOST_DENSE_PAIRS, _MOST_DENSE_COSTLY = 5000, 10_000
 _FEW_TO_FACTOR, _STRONG_FOR_GRADIENTS, _STRONG_IF_ROUGH = 600, 2000.0, 1e5
 #: Square matrices that are held to solve once, and to decompose for many shifts.
 _DENSE_MATRICES, _DECOMPOSED_MATRICES = 3.0, 6.0
-#: Share of all pairs of objects above which the grid is worth its size.
-_DENSE_ENOUGH = 0.12
+#: Share of the cells of a grid above which it is worth its size; C times a typical kernel value from
+#: which on a smaller share is, because more pairs are free, and the power with which it falls.
+_DENSE_ENOUGH, _LARGE_C, _FALL = 0.12, 7.0, -0.37
+#: Share of all pairs of objects below which no grid is looked for.
+_LEAST_SHARE = 0.01
 #: C times a typical kernel value from which on there are few support pairs, and splitting is slow.
 _STRONG = 1e6
 #: Pairs below which one resident Gram matrix is quickest whatever the density.
 _FEW_PAIRS = 2500
-#: Matrices of the size of the grid that splitting holds, in units of double precision.
-_GRID_MATRICES = 22.0
+#: Matrices of the size of the grid that splitting holds, in units of double precision, with those of
+#: an additive part.
+_GRID_MATRICES = 26.0
 #: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
 #: its Gram block, in single precision where it is large, and a polish of its free variables.
 _VECTORS, _SQUARES = 12.0, 2.0
@@ -101,7 +105,10 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
         features: Any = problem.operator.features
         return Plan("primal", f"{len(problem)} pairs, {features.n_columns} features")
     n, m = len(problem), problem.operator.left.n_objects
-    budget, structure = options.budget, problem.operator.grid_structure
+    budget, share = options.budget, n / max(1.0, m * (m - 1) / 2.0)
+    may_be_dense = solver == "auto" and n > _FEW_PAIRS and share >= _LEAST_SHARE
+    wants_grid = solver == "splitting" or may_be_dense
+    structure = problem.operator.grid_structure if wants_grid else None
     # what any solver takes: vectors over the pairs, products through objects
     base = megabytes_of(n, copies=_VECTORS) + problem.operator.object_megabytes
     if base > budget.megabytes:
@@ -124,11 +131,12 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
         return Plan(solver, "as asked", largest_set)
     if options.callback is not None:
         return Plan("smo", "a callback watches every step")
-    n_states = 1 if structure is None else len(structure.states)
-    density = n / max(1.0, n_states * m * (m - 1) / 2.0)
-    facts = f"{n} pairs of {m} objects, {100 * min(density, 1.0):.0f} % of all pairs"
-    if structure is not None and density >= _DENSE_ENOUGH and n > _FEW_PAIRS:
-        if _strength(problem, structure) > _STRONG:
+    facts = f"{n} pairs of {m} objects, {100 * min(share, 1.0):.0f} % of all pairs"
+    if structure is None:
+        return Plan("chunking", facts, largest_set)
+    strength, n_states = _strength(problem, structure), len(structure.states)
+    if share / n_states >= _DENSE_ENOUGH * max(1.0, strength / _LARGE_C) ** _FALL:
+        if strength > _STRONG:
             return Plan("chunking", f"{facts}, large C: few support pairs", largest_set)
         if left.holds(n_states, m, m, copies=_GRID_MATRICES):
             return Plan("splitting", f"{facts}, tensor kernel", largest_set)

@@ -113,7 +113,9 @@ class _Grid:
         state = states.of(pairs)
         mirrored = states.mirror[state]
         swapped = (mirrored < state) | ((mirrored == state) & (pairs.first > pairs.second))
-        ends = np.where(swapped, (mirrored, pairs.second, pairs.first), (state, pairs.first, pairs.second))
+        ends = np.where(
+            swapped, (mirrored, pairs.second, pairs.first), (state, pairs.first, pairs.second)
+        )
         cell = np.ravel_multi_index(tuple(ends), shape)
         signs = np.where(swapped, parity_sign, 1.0)
         loss = problem.loss.signed(signs)
@@ -129,7 +131,9 @@ class _Grid:
         alone = (states.mirror == own)[:, np.newaxis, np.newaxis] & np.eye(m, dtype=np.bool_)
         share = np.where(alone, 1.0, 0.5)
         low, bend, high, below, above = (
-            np.where(is_own, part.reshape(shape), other.reshape(shape)[states.mirror].swapaxes(1, 2))
+            np.where(
+                is_own, part.reshape(shape), other.reshape(shape)[states.mirror].swapaxes(1, 2)
+            )
             for part, other in zip(
                 combined.parts(), combined.swapped(parity_sign).parts(), strict=True
             )
