@@ -41,6 +41,8 @@ from pairity.runtime.resources import run_in_ranges
 _NEGLIGIBLE = 1e-12
 #: Ranges of rows that a product on the grid is cut into, and rows of each at least.
 _RANGES, _LEAST_ROWS = 6, 32
+#: Shifts whose matrices of an additive part are kept.
+_MOST_SHIFTS = 4
 #: Terms of ``1/d`` smaller than this, relative to the largest, are rounding.
 _NEGLIGIBLE_VALUE = 1e-17
 
@@ -262,20 +264,25 @@ class _AdditivePart:
         kept = values > _NEGLIGIBLE * max(float(values[-1]), 0.0)
         self._roots = vectors.T @ (inner[:, kept] * np.sqrt(values[kept]))  # U' L
         self._ones = vectors.sum(axis=0)
-        self._last: tuple[float, Matrix] | None = None
+        self._known: dict[float, Matrix] = {}  # by shifts; fits in several threads have their own
 
     def _between(self, rho: float) -> Matrix:
         """``L (1 + L' G L)^-1 L'`` in the basis of the eigenvectors."""
-        if self._last is None or self._last[0] != rho:
-            ones, roots, values = self._ones, self._roots, self._eigenvalues
-            shares = 1.0 / (self._weight * np.outer(values, values) + rho)
-            inside = 2.0 * self._sign * shares * np.outer(ones, ones)
-            inside[np.diag_indices(len(ones))] += 2.0 * (shares @ ones**2)
-            inside = roots.T @ inside @ roots
-            inside[np.diag_indices(len(inside))] += 1.0
-            factor = cho_factor(inside, lower=True, overwrite_a=True)
-            self._last = rho, roots @ cho_solve(factor, roots.T)
-        return self._last[1]
+        known = self._known.get(rho)
+        if known is not None:
+            return known
+        ones, roots, values = self._ones, self._roots, self._eigenvalues
+        shares = 1.0 / (self._weight * np.outer(values, values) + rho)
+        inside = 2.0 * self._sign * shares * np.outer(ones, ones)
+        inside[np.diag_indices(len(ones))] += 2.0 * (shares @ ones**2)
+        inside = roots.T @ inside @ roots
+        inside[np.diag_indices(len(inside))] += 1.0
+        factor = cho_factor(inside, lower=True, overwrite_a=True)
+        between: Matrix = roots @ cho_solve(factor, roots.T)
+        if len(self._known) >= _MOST_SHIFTS:
+            self._known = {}
+        self._known[rho] = between
+        return between
 
     def take_out(self, inside: NDArray[np.floating], rho: float) -> None:
         """Subtract ``E q`` from a right side in the basis of the eigenvectors."""

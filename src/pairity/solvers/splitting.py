@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError
 
 from pairity.losses.loss import PiecewiseLinear, Vector
 from pairity.losses.piecewise import Cells, combine, spread_over_rows
@@ -155,7 +156,10 @@ def solve_splitting(problem: Problem, options: SolverOptions) -> Solution:
         reason = "a pair with more than one target does not fit the grid"
         return Solution(np.zeros(len(problem)), 0, False, reason)
     run = _Run(grid, options, problem)
-    close = run.iterate()
+    try:
+        close = run.iterate()
+    except LinAlgError:  # an additive part on a scale beside which the rest is rounding
+        close = False
     reason = "close to the optimum" if close else "not worth starting from"
     feasible = run.feasible.astype(np.float64)
     theta = grid.signs * spread_over_rows(grid.loss, grid.cells, grid.cell, feasible, _SNAP)
