@@ -219,16 +219,6 @@ def dot_columns(out, first, second, table, features):  # type: ignore[no-untyped
 
 
 @njit(cache=True, nogil=True)
-def divide_by_shifted(inside, eigenvalues, weights, rho):  # type: ignore[no-untyped-def]
-    """``inside_kij /= weight_k * lam_i * lam_j + rho``."""
-    for k in range(len(inside)):
-        for i in range(inside.shape[1]):
-            scale = weights[k] * eigenvalues[i]
-            for j in range(inside.shape[2]):
-                inside[k, i, j] /= scale * eigenvalues[j] + rho
-
-
-@njit(cache=True, nogil=True)
 def sums_of_shifted(inside, eigenvalues, weight, rho, ones):  # type: ignore[no-untyped-def]
     """``sum_j inside_ij ones_j / (weight * lam_i * lam_j + rho)``."""
     out = np.zeros(len(inside))

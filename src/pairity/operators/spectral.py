@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from pairity.operators._operator_loops import divide_by_shifted, sums_of_shifted
+from pairity.operators._operator_loops import sums_of_shifted
 from pairity.operators.group_states import ONE_STATE, GroupStates, states_of
 from pairity.operators.terms import TermGroup, TermTable
 from pairity.pairs.arrays import Matrix, Vector
@@ -41,7 +41,7 @@ from pairity.runtime.resources import run_in_ranges
 _NEGLIGIBLE = 1e-12
 #: Ranges of rows that a product on the grid is cut into, and rows of each at least.
 _RANGES, _LEAST_ROWS = 6, 32
-#: Shifts whose matrices of an additive part are kept.
+#: Shifts whose tables are kept: fits in several threads have their own.
 _MOST_SHIFTS = 4
 #: Terms of ``1/d`` smaller than this, relative to the largest, are rounding.
 _NEGLIGIBLE_VALUE = 1e-17
@@ -151,6 +151,7 @@ class SpectralGrid:
         basis = self.eigenvalues, self.vectors
         self.additive = None if additive is None else _AdditivePart(additive, structure, basis)
         self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
+        self._inverses: dict[tuple[float, np.dtype], NDArray[np.floating]] = {}
 
     def typical_eigenvalue(self) -> float:
         """Geometric mean of a middle and the largest eigenvalue of the pair kernel."""
@@ -176,8 +177,20 @@ class SpectralGrid:
             self._without_additive(direction, rho)
             bias = self._total(inside, rho) / self._total(direction, rho)
             inside -= inside.dtype.type(bias) * direction
-        divide_by_shifted(inside, self.eigenvalues, self._weights, rho)
+        inside *= self._shifted_inverse(rho, inside.dtype)
         return self._in_states(self._turned(vectors, inside)).reshape(right.shape)
+
+    def _shifted_inverse(self, rho: float, dtype: np.dtype) -> NDArray[np.floating]:
+        """``1 / (w_k lam_i lam_j + rho)``, shape (states, m, m): many solves have the same shift."""
+        known = self._inverses.get((rho, dtype))
+        if known is None:
+            products = np.outer(self.eigenvalues, self.eigenvalues)
+            shifted = self._weights[:, np.newaxis, np.newaxis] * products + rho
+            known = np.reciprocal(shifted, out=shifted).astype(dtype, copy=False)
+            if len(self._inverses) >= _MOST_SHIFTS:
+                self._inverses = {}
+            self._inverses[rho, dtype] = known
+        return known
 
     def _without_additive(self, inside: NDArray[np.floating], rho: float) -> None:
         if self.additive is not None:
@@ -264,7 +277,7 @@ class _AdditivePart:
         kept = values > _NEGLIGIBLE * max(float(values[-1]), 0.0)
         self._roots = vectors.T @ (inner[:, kept] * np.sqrt(values[kept]))  # U' L
         self._ones = vectors.sum(axis=0)
-        self._known: dict[float, Matrix] = {}  # by shifts; fits in several threads have their own
+        self._known: dict[float, Matrix] = {}  # by shifts
 
     def _between(self, rho: float) -> Matrix:
         """``L (1 + L' G L)^-1 L'`` in the basis of the eigenvectors."""

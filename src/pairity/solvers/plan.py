@@ -46,7 +46,7 @@ _STRONG = 1e6
 _FEW_PAIRS = 2500
 #: Matrices of the size of the grid that splitting holds, in units of double precision, with those of
 #: an additive part.
-_GRID_MATRICES = 26.0
+_GRID_MATRICES = 28.0
 #: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
 #: its Gram block, in single precision where it is large, and a polish of its free variables.
 _VECTORS, _SQUARES = 12.0, 2.0

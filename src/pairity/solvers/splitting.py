@@ -17,7 +17,10 @@ from scipy.linalg import LinAlgError
 
 from pairity.losses.loss import PiecewiseLinear, Vector
 from pairity.losses.piecewise import Cells, combine, spread_over_rows
+from pairity.operators.group_states import GroupStates
 from pairity.operators.spectral import GridStructure
+from pairity.pairs.arrays import Mask
+from pairity.pairs.data import Pairs
 from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers._splitting_loops import grid_violation, project_cells
 from pairity.solvers.problem import Problem, Solution, SolverOptions, balanced
@@ -108,39 +111,43 @@ class _Grid:
     @classmethod
     def of(cls, problem: Problem, structure: GridStructure) -> _Grid | None:
         """Add up the observations of each unordered pair; None where they do not fit a cell."""
-        pairs, m = problem.operator.left, problem.operator.left.n_objects
-        parity_sign, states = structure.tensor.parity.sign, structure.states
-        shape, own = (len(states), m, m), np.arange(len(states))
-        state = states.of(pairs)
-        mirrored = states.mirror[state]
-        swapped = (mirrored < state) | ((mirrored == state) & (pairs.first > pairs.second))
-        ends = np.where(
-            swapped, (mirrored, pairs.second, pairs.first), (state, pairs.first, pairs.second)
-        )
-        cell = np.ravel_multi_index(tuple(ends), shape)
-        signs = np.where(swapped, parity_sign, 1.0)
+        pairs, states = problem.operator.left, structure.states
+        sign, m = structure.tensor.parity.sign, pairs.n_objects
+        shape = len(states), m, m
+        cell, swapped = _written_cells(pairs, states)
+        signs = np.where(swapped, sign, 1.0)
         loss = problem.loss.signed(signs)
-        combined = combine(loss, cell, int(np.prod(shape)))
+        combined = combine(loss, cell, len(states) * m * m)
         if combined is None:
             return None
-        plain = np.triu(np.ones((m, m), dtype=np.bool_))
-        is_own = np.where(
-            (states.mirror == own)[:, np.newaxis, np.newaxis],
-            plain,
-            (own < states.mirror)[:, np.newaxis, np.newaxis],
-        )
-        alone = (states.mirror == own)[:, np.newaxis, np.newaxis] & np.eye(m, dtype=np.bool_)
-        share = np.where(alone, 1.0, 0.5)
-        low, bend, high, below, above = (
-            np.where(
-                is_own, part.reshape(shape), other.reshape(shape)[states.mirror].swapaxes(1, 2)
-            )
-            for part, other in zip(
-                combined.parts(), combined.swapped(parity_sign).parts(), strict=True
-            )
-        )
-        parts = share * low, share * bend, share * high, below, above
-        return cls(cell, signs, loss, Cells(*(part.reshape(-1, m) for part in parts)))
+        own = np.arange(len(states))[:, np.newaxis, np.newaxis]
+        mirror = states.mirror[:, np.newaxis, np.newaxis]
+        is_written = np.where(own == mirror, np.triu(np.ones((m, m), dtype=np.bool_)), own < mirror)
+        is_alone = (own == mirror) & np.eye(m, dtype=np.bool_)
+
+        def everywhere(plain: Array, swapped: Array) -> Array:
+            mirrored = swapped.reshape(shape)[states.mirror].swapaxes(1, 2)
+            return np.where(is_written, plain.reshape(shape), mirrored).reshape(-1, m)
+
+        parts = zip(combined.parts(), combined.swapped(sign).parts(), strict=True)
+        low, bend, high, below, above = (everywhere(*both) for both in parts)
+        share = np.where(is_alone, 1.0, 0.5).reshape(-1, m)
+        return cls(cell, signs, loss, Cells(share * low, share * bend, share * high, below, above))
+
+
+def _written_cells(pairs: Pairs, states: GroupStates) -> tuple[NDArray[np.intp], Mask]:
+    """Flat place of each pair, of two mirrored ones that of the smaller state, or upper triangle.
+
+    And which of the pairs are written the other way round.
+    """
+    state, m = states.of(pairs), pairs.n_objects
+    mirrored = states.mirror[state]
+    swapped = (mirrored < state) | ((mirrored == state) & (pairs.first > pairs.second))
+    first, second = (
+        np.where(swapped, *ends)
+        for ends in ((pairs.second, pairs.first), (pairs.first, pairs.second))
+    )
+    return (np.minimum(state, mirrored) * m + first) * m + second, swapped
 
 
 def solve_splitting(problem: Problem, options: SolverOptions) -> Solution:
