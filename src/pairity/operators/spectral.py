@@ -42,7 +42,7 @@ _NEGLIGIBLE = 1e-12
 #: Ranges of rows that a product on the grid is cut into, and rows of each at least.
 _RANGES, _LEAST_ROWS = 6, 32
 #: Shifts whose tables are kept: fits in several threads have their own.
-_MOST_SHIFTS = 4
+_MOST_SHIFTS = 2
 #: Terms of ``1/d`` smaller than this, relative to the largest, are rounding.
 _NEGLIGIBLE_VALUE = 1e-17
 
@@ -127,6 +127,23 @@ def with_additive(terms: TermTable) -> GridStructure | None:
     return GridStructure(structure, additive=total) if len(left) == 2 else None
 
 
+@dataclass(frozen=True, eq=False)
+class _BiasTables:
+    """What a bias takes of a right side, in the basis of the eigenvectors, shape (states, m, m)."""
+
+    summing: NDArray[np.floating]  # whose product with a right side is the sum of its solution
+    ones: NDArray[np.floating]  # the right side 1, without what an additive part takes
+    total: float  # the sum of its solution
+
+
+@dataclass(frozen=True, eq=False)
+class _Shifted:
+    """Tables of a shift."""
+
+    inverse: NDArray[np.floating]  # 1 / (w_k lam_i lam_j + rho)
+    bias: _BiasTables | None = None
+
+
 class SpectralGrid:
     """``S -> w K S K`` and ``(w K . K + rho)^-1`` on matrices of one parity, m x m for each state."""
 
@@ -143,15 +160,13 @@ class SpectralGrid:
         values, vectors = np.linalg.eigh(structure.gram)
         self.eigenvalues = np.maximum(values, 0.0)
         self.vectors = np.ascontiguousarray(vectors)
-        self._ones = self.vectors.sum(axis=0)  # 1, in the basis of the eigenvectors
         sizes, self._directions, signs = states.decomposed()
-        self._ones_of_states = self._directions.sum(axis=0)
         self._weights = structure.weight * sizes
         self._signs = (structure.parity.sign * signs).astype(np.float32)  # of either precision
         basis = self.eigenvalues, self.vectors
         self.additive = None if additive is None else _AdditivePart(additive, structure, basis)
         self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
-        self._inverses: dict[tuple[float, np.dtype], NDArray[np.floating]] = {}
+        self._tables: dict[tuple[float, np.dtype, bool], _Shifted] = {}
 
     def typical_eigenvalue(self) -> float:
         """Geometric mean of a middle and the largest eigenvalue of the pair kernel."""
@@ -168,41 +183,39 @@ class SpectralGrid:
         """
         vectors = self._in_precision("vectors", right.dtype)
         inside = self._turned(vectors.T, self._in_directions(right))
-        self._without_additive(inside, rho)
-        if constrained:
-            ones = np.outer(self._ones, self._ones)
-            direction = (self._ones_of_states[:, np.newaxis, np.newaxis] * ones).astype(
-                inside.dtype
-            )
-            self._without_additive(direction, rho)
-            bias = self._total(inside, rho) / self._total(direction, rho)
-            inside -= inside.dtype.type(bias) * direction
-        inside *= self._shifted_inverse(rho, inside.dtype)
-        return self._in_states(self._turned(vectors, inside)).reshape(right.shape)
-
-    def _shifted_inverse(self, rho: float, dtype: np.dtype) -> NDArray[np.floating]:
-        """``1 / (w_k lam_i lam_j + rho)``, shape (states, m, m): many solves have the same shift."""
-        known = self._inverses.get((rho, dtype))
-        if known is None:
-            products = np.outer(self.eigenvalues, self.eigenvalues)
-            shifted = self._weights[:, np.newaxis, np.newaxis] * products + rho
-            known = np.reciprocal(shifted, out=shifted).astype(dtype, copy=False)
-            if len(self._inverses) >= _MOST_SHIFTS:
-                self._inverses = {}
-            self._inverses[rho, dtype] = known
-        return known
-
-    def _without_additive(self, inside: NDArray[np.floating], rho: float) -> None:
+        shifted = self._shifted(rho, inside.dtype, constrained)
         if self.additive is not None:
             self.additive.take_out(inside[0], rho)
+        if shifted.bias is not None:
+            tables = shifted.bias
+            bias = float((tables.summing * inside).sum(dtype=np.float64)) / tables.total
+            inside -= inside.dtype.type(bias) * tables.ones
+        inside *= shifted.inverse
+        return self._in_states(self._turned(vectors, inside)).reshape(right.shape)
 
-    def _total(self, inside: NDArray[np.floating], rho: float) -> float:
-        """``sum(S)`` of a solution that ``inside`` will be once it is divided."""
-        sums = [
-            float(self._ones @ sums_of_shifted(matrix, self.eigenvalues, weight, rho, self._ones))
-            for matrix, weight in zip(inside, self._weights, strict=True)
-        ]
-        return float(self._ones_of_states @ sums)
+    def _shifted(self, rho: float, dtype: np.dtype, constrained: bool) -> _Shifted:
+        """Tables of a shift: many solves have the same."""
+        key = rho, dtype, constrained
+        known = self._tables.get(key)
+        if known is None:
+            if len(self._tables) >= _MOST_SHIFTS:
+                self._tables = {}
+            known = self._tables[key] = self._made(*key)
+        return known
+
+    def _made(self, rho: float, dtype: np.dtype, constrained: bool) -> _Shifted:
+        states = self._weights[:, np.newaxis, np.newaxis]
+        inverse = 1.0 / (states * np.outer(self.eigenvalues, self.eigenvalues) + rho)
+        if not constrained:
+            return _Shifted(inverse.astype(dtype))
+        ones, of_states = self.vectors.sum(axis=0), self._directions.sum(axis=0)
+        plain = of_states[:, np.newaxis, np.newaxis] * np.outer(ones, ones)
+        direction, summing = plain.copy(), plain * inverse
+        if self.additive is not None:
+            self.additive.take_out(direction[0], rho)
+        total = float(np.sum(summing * direction))
+        tables = _BiasTables(summing.astype(dtype), direction.astype(dtype), total)
+        return _Shifted(inverse.astype(dtype), tables)
 
     def apply(self, matrix: NDArray[np.floating]) -> NDArray[np.floating]:
         """``w K S K``, in the precision of ``matrix``, shape (m, m) or (states, m, m)."""

@@ -30,7 +30,15 @@ from pairity.solvers.linear_system import (
     conjugate_gradients,
     low_rank_inverse,
 )
-from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
+from pairity.solvers.problem import (
+    LOST,
+    REACHED,
+    AnyProblem,
+    Iterate,
+    Solution,
+    SolverOptions,
+    settled,
+)
 
 if TYPE_CHECKING:
     from pairity.solvers.chain_system import ChainSystem
@@ -164,9 +172,13 @@ class _Run:
             self.n_iter += 1
 
     def _clipped_violation(self) -> float:
-        """That of feasible variables: a small share of a large weight can move decisions by much."""
+        """That of variables as they will be kept: feasible, and of sum 0 where there is a bias.
+
+        A small share of a large weight can move decisions by much, and so can a sum that shortened
+        steps have left.
+        """
         state, loss = self.state, self.problem.loss
-        theta = loss.feasible(state.theta)
+        theta = settled(self.problem, state.theta)
         moved = theta - state.theta
         # as precise as the values that it is added to
         values = state.values + self._product(moved) if moved.any() else state.values
