@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 import cases
-from pairity import PairLogistic
+from pairity import PairLogistic, Pairs
 from pairity.exceptions import ConvergenceWarning
 from pairity.kernels import Balanced, Gaussian, Linear, MetricLearning, Polynomial, SkewBalanced
 from pairity.losses import Logistic
@@ -524,3 +524,16 @@ def test_weights_given_are_not_written_into():
     weights = np.ones(N)
     PairLogistic("symmetric", class_weight={-1: 2.0, 1: 3.0}).fit(pairs, y, weights)
     assert (weights == 1.0).all()
+
+
+@pytest.mark.parametrize("seed", [3, 8, 10])
+def test_rare_labels_at_a_large_C_end_with_dual_variables_of_sum_0(seed):
+    """Shortened steps leave a sum that is set right at the end: what is kept must be good enough."""
+    rng = np.random.default_rng(seed)
+    pairs = Pairs.complete(rng.normal(size=(40, 2)))[:120]
+    labels = -np.ones(120)
+    labels[rng.choice(120, 3, replace=False)] = 1.0
+    kernel = MetricLearning(Gaussian(1.0))
+    model = PairLogistic("symmetric", kernel=kernel, C=1e4, solver="newton").fit(pairs, labels)
+    assert model.certificate_.holds
+    assert abs(model.dual_coef_.sum()) <= 1e-9 * np.abs(model.dual_coef_).sum()
