@@ -9,7 +9,7 @@ import naive
 from pairity import Pairs
 from pairity.kernels import Gaussian, Linear, Polynomial, Product, SkewBalanced, Tensor
 from pairity.operators import PairOperator
-from pairity.operators.spectral import CompletePairs, is_complete
+from pairity.operators.complete import CompletePairs, is_complete
 from pairity.pairs.parity import Parity
 
 KERNELS = [

@@ -128,7 +128,7 @@ def test_a_bias_makes_the_sum_vanish(operator):
     [
         (SkewBalanced(Gaussian(1.5)), {"antisymmetric": np.linspace(-2.0, 2.0, 9)}),  # many states
         (SkewBalanced(Gaussian(1.5) + Linear()), HOME),  # additive, with group features
-        (MetricLearning(Gaussian(1.5)), {}),
+        (MetricLearning(Gaussian(1.5), k3=Linear()), HOME),
         (SkewBalanced(Gaussian(1.0) + Gaussian(2.0)), {}),  # two object kernels
         (SkewBalanced(Product(Linear()) + Gaussian(2.0)), {}),
         (Balanced(Additive(Gaussian(1.0))), {}),
@@ -140,6 +140,40 @@ def test_nothing_else_has_such_a_form(kernel, values):
     operator = PairOperator(kernel, pairs_of(**values))
     assert operator.grid_structure is None
     assert operator.spectral_grid is None
+
+
+def metric_operator(pairs=None):
+    return PairOperator(MetricLearning(Gaussian(1.5)), pairs_of() if pairs is None else pairs)
+
+
+def test_decisions_of_metric_learning_are_those_of_the_gram_matrix():
+    operator = metric_operator()
+    pairs, theta = operator.left, np.random.default_rng(4).normal(size=len(operator.left))
+    values = operator.spectral_grid.apply(spread(operator, theta)[0])
+    found = values[pairs.first, pairs.second]
+    np.testing.assert_allclose(found, operator.kernel.gram(pairs) @ theta, atol=1e-10)
+
+
+@pytest.mark.parametrize("constrained", [False, True])
+def test_solutions_of_metric_learning_are_those_among_balanced_matrices(constrained):
+    """Rows add up to 0, and the gradient is orthogonal to all such matrices (of trace 0)."""
+    operator, rho = metric_operator(), 0.3
+    grid, right = operator.spectral_grid, drawn(operator, np.random.default_rng(5))[0]
+    solution = grid.solve(right, rho, constrained=constrained)
+    np.testing.assert_allclose(solution.sum(axis=1), 0.0, atol=1e-12)
+    gradient = grid.gram @ solution @ grid.gram + rho * solution - right
+    centring = np.eye(M) - 1.0 / M
+    left = centring @ gradient @ centring
+    if constrained:
+        assert np.trace(solution) == pytest.approx(0.0, abs=1e-12)
+        left -= np.trace(left) / (M - 1) * centring
+    np.testing.assert_allclose(left, 0.0, atol=1e-12)
+
+
+def test_an_object_with_itself_has_no_cell_of_metric_learning():
+    pairs = pairs_of()
+    both = Pairs(pairs.objects, np.append(pairs.first, 2), np.append(pairs.second, 2))
+    assert metric_operator(both).grid_structure is None
 
 
 def test_eigenvectors_are_even_or_odd_under_the_mirror():

@@ -94,8 +94,8 @@ def cases():
 
 
 def has_tensor_form(kernel):
-    """A tensor kernel, alone or beside an additive one."""
-    return isinstance(kernel, Gaussian | Product | Tensor | Sum)
+    """A tensor kernel, alone or beside an additive one, or metric learning."""
+    return isinstance(kernel, Gaussian | Product | Tensor | Sum | MetricLearning)
 
 
 @pytest.fixture

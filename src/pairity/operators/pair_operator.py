@@ -33,6 +33,7 @@ from pairity.operators.spectral import (
     SpectralGrid,
     TensorStructure,
     grid_structure,
+    metric_structure,
     tensor_structure,
 )
 from pairity.operators.terms import (
@@ -128,18 +129,17 @@ class PairOperator(KernelOperator):
     @cached_property
     def grid_structure(self) -> GridStructure | None:
         """The same where there may be few distinct group features as well."""
-        groups = self._groups
-        return (
-            None if not groups or self.right is not self.left else grid_structure(groups, self.left)
-        )
+        if self.right is not self.left:
+            return None
+        if self.kernel.metric_of is not None:
+            return metric_structure(self.grams[self.kernel.metric_of], self.left)
+        return grid_structure(self._groups, self.left) if self._groups else None
 
     @cached_property
     def spectral_grid(self) -> SpectralGrid | None:
         """That form diagonalised, for one decomposition that serves every solve."""
         structure = self.grid_structure
-        if structure is None:
-            return None
-        return SpectralGrid(structure.tensor, structure.states, structure.additive)
+        return None if structure is None else structure.diagonalised()
 
     def principal_features(
         self, n_features: int, rows: Rows = slice(None)

@@ -9,16 +9,6 @@ for each state omega, that of the mirrored state being ``+-S_omega'``, and the k
 ``S_omega -> w K (sum_upsilon B(omega, upsilon) S_upsilon) K``.  In the basis of the eigenvectors of B
 each matrix is symmetric or skew by itself, with the weight w times its eigenvalue of B.  Additive
 kernels beside a tensor kernel are of low rank on the grid: the inverse of both is closed form too.
-
-Where all pairs of some objects are there, each once, linear systems are in closed form: the grid of
-all ordered pairs is diagonal in that basis, with entries ``d_ij = w lam_i lam_j + 2 shift``.
-
-* Odd (tournaments): the pairs a < b are the whole grid of skew matrices, so the inverse is exact.
-* Even: the grid also has the cells (a, a), which were not observed.  Multipliers z on these m
-  cells hold them at zero: ``G z = -diag(S(Y))``, ``G_ab = sum_ij U_ai U_aj U_bi U_bj / d_ij``.
-
-Sums with ``1/d_ij`` in the middle need few matrix products, because the table ``1/d_ij`` has a low
-numerical rank: ``1/d_ij = sum_k s_k Q_ki Q_kj`` gives ``v'(1/d)v = sum_k s_k (Q_k v)^2``.
 """
 
 from __future__ import annotations
@@ -34,7 +24,7 @@ from pairity.operators.group_states import ONE_STATE, GroupStates, states_of
 from pairity.operators.terms import TermGroup, TermTable
 from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
-from pairity.pairs.parity import Parity, unordered_keys
+from pairity.pairs.parity import Parity
 from pairity.runtime.resources import run_in_ranges
 
 #: Difference of the two weights of a tensor kernel, relative to them, that is rounding.
@@ -43,8 +33,6 @@ _NEGLIGIBLE = 1e-12
 _RANGES, _LEAST_ROWS = 6, 32
 #: Shifts whose tables are kept: fits in several threads have their own.
 _MOST_SHIFTS = 2
-#: Terms of ``1/d`` smaller than this, relative to the largest, are rounding.
-_NEGLIGIBLE_VALUE = 1e-17
 
 
 @dataclass(frozen=True)
@@ -74,18 +62,34 @@ def tensor_structure(terms: TermTable | None) -> TensorStructure | None:
 class GridStructure:
     """A tensor kernel with few distinct group features, or beside an additive kernel.
 
-    ``additive`` is H of ``H_ac + H_bd +- (H_ad + H_bc)``.
+    ``additive`` is H of ``H_ac + H_bd +- (H_ad + H_bc)``.  The metric-learning kernel of an object
+    kernel is a tensor kernel of centred objects on other matrices (:class:`MetricGrid`).
     """
 
     tensor: TensorStructure
     states: GroupStates = ONE_STATE
     additive: Matrix | None = None
+    is_metric: bool = False
+
+    def diagonalised(self) -> SpectralGrid:
+        """For one decomposition that serves every solve."""
+        if self.is_metric:
+            return MetricGrid(self.tensor)
+        return SpectralGrid(self.tensor, self.states, self.additive)
 
     @property
     def typical_value(self) -> float:
         """A typical kernel value of a pair with itself."""
         of_objects = float(self.tensor.gram.diagonal().mean()) ** 2
         return 0.5 * self.tensor.weight * of_objects * float(self.states.kernel.diagonal().mean())
+
+
+def metric_structure(gram: Matrix, pairs: Pairs) -> GridStructure | None:
+    """That of the metric-learning kernel; None where an object is paired with itself."""
+    if (pairs.first == pairs.second).any():
+        return None
+    centred = gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean()
+    return GridStructure(TensorStructure(centred, 1.0, Parity.EVEN), is_metric=True)
 
 
 def grid_structure(groups: list[TermGroup], pairs: Pairs) -> GridStructure | None:
@@ -157,9 +161,7 @@ class SpectralGrid:
         self.weight = structure.weight
         self.parity = structure.parity
         self.states = states
-        values, vectors = np.linalg.eigh(structure.gram)
-        self.eigenvalues = np.maximum(values, 0.0)
-        self.vectors = np.ascontiguousarray(vectors)
+        self.eigenvalues, self.vectors = self._decomposed(structure.gram)
         sizes, self._directions, signs = states.decomposed()
         self._weights = structure.weight * sizes
         self._signs = (structure.parity.sign * signs).astype(np.float32)  # of either precision
@@ -167,6 +169,18 @@ class SpectralGrid:
         self.additive = None if additive is None else _AdditivePart(additive, structure, basis)
         self._converted: dict[tuple[str, np.dtype], NDArray[np.floating]] = {}
         self._tables: dict[tuple[float, np.dtype, bool], _Shifted] = {}
+
+    #: Whether entries on the diagonal are free, not observed.
+    has_free_diagonal = False
+
+    @staticmethod
+    def _decomposed(gram: Matrix) -> tuple[Vector, Matrix]:
+        values, vectors = np.linalg.eigh(gram)
+        return np.maximum(values, 0.0), np.ascontiguousarray(vectors)
+
+    def decisions(self, gradient: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Decision values, from the gradient of the quadratic term on the grid: they are the same."""
+        return gradient
 
     def typical_eigenvalue(self) -> float:
         """Geometric mean of a middle and the largest eigenvalue of the pair kernel."""
@@ -269,6 +283,51 @@ class SpectralGrid:
         return self._converted.setdefault((name, dtype), matrix.astype(dtype))
 
 
+class MetricGrid(SpectralGrid):
+    """The metric-learning kernel ``((e_a - e_b)' K (e_c - e_d))^2 / 4`` on the grid.
+
+    Coefficients theta of the pairs make the Laplacian ``sum_ab theta_ab (e_a - e_b)(e_a - e_b)'``.  With
+    Y half of it and the other sign, entries off the diagonal are those of other kernels,
+    ``theta / 2``, rows add up to 0, and the quadratic term is that of the tensor kernel,
+    ``Y -> K Y K``.  Matrices whose rows add up to 0 are in the span of the eigenvectors of the centred K
+    other than 1: among them the inverse is closed form.  From the gradient G decisions are
+    ``G_ab - (G_aa + G_bb) / 2``; ``sum(theta) = 0`` is ``trace(Y) = 0``.
+    """
+
+    has_free_diagonal = True
+
+    @staticmethod
+    def _decomposed(gram: Matrix) -> tuple[Vector, Matrix]:
+        """Eigenvectors of a centred matrix, 1 the first of them."""
+        size = float(np.abs(gram).max(initial=0.0)) or 1.0
+        values, vectors = np.linalg.eigh(gram + 2.0 * size)  # 1 has the largest eigenvalue of all
+        values, vectors = np.roll(values, 1), np.roll(vectors, 1, axis=1)
+        values[0] = 0.0
+        return np.maximum(values, 0.0), np.ascontiguousarray(vectors)
+
+    def _made(self, rho: float, dtype: np.dtype, constrained: bool) -> _Shifted:
+        inverse = 1.0 / (self.weight * np.outer(self.eigenvalues, self.eigenvalues) + rho)
+        inverse[0] = inverse[:, 0] = 0.0
+        whole = inverse[np.newaxis].astype(dtype)
+        if not constrained:
+            return _Shifted(whole)
+        ones = np.eye(len(inverse), dtype=dtype)[np.newaxis]
+        tables = _BiasTables(ones * whole, ones, float(np.trace(inverse)))
+        return _Shifted(whole, tables)
+
+    def apply(self, matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Decision values of coefficients whose diagonal is not looked at."""
+        balanced = matrix.copy()
+        np.fill_diagonal(balanced, 0.0)
+        np.fill_diagonal(balanced, -balanced.sum(axis=1))
+        return self.decisions(super().apply(balanced))
+
+    def decisions(self, gradient: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Decision values, from the gradient of the quadratic term."""
+        half = gradient.dtype.type(0.5) * gradient.diagonal()
+        return gradient - half[:, np.newaxis] - half
+
+
 class _AdditivePart:
     """What an additive kernel ``H_ac + H_bd +- (H_ad + H_bc)`` adds to the grid of a tensor kernel.
 
@@ -320,73 +379,3 @@ class _AdditivePart:
         """``out += E H E* S``."""
         sums = 2.0 * (self._gram @ matrix.sum(axis=1, dtype=np.float64))
         out += (sums[:, np.newaxis] + self._sign * sums).astype(out.dtype)
-
-
-def is_complete(pairs: Pairs) -> bool:
-    """Whether every unordered pair of distinct objects is there exactly once, and none else."""
-    m = pairs.n_objects
-    if len(pairs) != m * (m - 1) // 2 or (pairs.first == pairs.second).any():
-        return False
-    return len(np.unique(unordered_keys(pairs.first, pairs.second, m))) == len(pairs)
-
-
-class CompletePairs:
-    """``(K_J + shift) theta = y`` for a complete set J and any shift, from one decomposition."""
-
-    def __init__(self, grid: SpectralGrid, pairs: Pairs) -> None:
-        self.grid, self.parity, self.pairs = grid, grid.parity, pairs
-
-    def solve(self, right: Vector, shift: float) -> Vector:
-        """``theta = 2 T_ab`` with ``w K T K + 2 shift T = Y``."""
-        m, first, second = self.pairs.n_objects, self.pairs.first, self.pairs.second
-        table = np.zeros((m, m))
-        table[first, second] = right
-        table[second, first] = self.parity.sign * right
-        solution: Matrix = np.asarray(self.grid.solve(table, 2.0 * shift), dtype=np.float64)
-        if self.parity is Parity.EVEN:
-            factor = cho_factor(self._diagonal_cells(shift), lower=True)
-            multipliers = cho_solve(factor, solution.diagonal())
-            solution -= self.grid.solve(np.diag(multipliers), 2.0 * shift)
-        return 2.0 * solution[first, second]
-
-    def inverse_diagonal(self, shift: float) -> Vector:
-        """Diagonal of ``(K_J + shift)^-1``."""
-        squares = self.grid.vectors**2
-        table = squares @ self._reciprocals(shift) @ squares.T
-        if self.parity is Parity.ODD:
-            table -= self._diagonal_cells(shift)
-        else:
-            table += self._diagonal_cells(shift)
-            table -= 0.5 * self._held_at_zero(shift)
-        return 2.0 * table[self.pairs.first, self.pairs.second]
-
-    def _reciprocals(self, shift: float) -> Matrix:
-        values = self.grid.eigenvalues
-        return 1.0 / (self.grid.weight * np.outer(values, values) + 2.0 * shift)
-
-    def _terms(self, shift: float) -> tuple[Vector, Matrix]:
-        """``s_k`` and ``Q_k`` of the table of reciprocals."""
-        sizes, vectors = np.linalg.eigh(self._reciprocals(shift))
-        kept = np.abs(sizes) > _NEGLIGIBLE_VALUE * np.abs(sizes).max()
-        return sizes[kept], vectors[:, kept].T
-
-    def _diagonal_cells(self, shift: float) -> Matrix:
-        """``G``: the inverse of the grid between cells (a, a) and (b, b)."""
-        vectors = self.grid.vectors
-        total = np.zeros_like(vectors)
-        for size, weights in zip(*self._terms(shift), strict=True):
-            total += size * ((vectors * weights) @ vectors.T) ** 2
-        return total
-
-    def _held_at_zero(self, shift: float) -> Matrix:
-        """``g_ab' G^-1 g_ab`` with g_ab the inverse between (a, b) and the cells (c, c)."""
-        vectors, m = self.grid.vectors, self.pairs.n_objects
-        sizes, weights = self._terms(shift)
-        factor = cho_factor(self._diagonal_cells(shift), lower=True)
-        out = np.empty((m, m))
-        for a in range(m):
-            at_a = (vectors[a] * weights) @ vectors.T  # (k, c)
-            core = ((sizes[:, np.newaxis] * at_a).T @ weights) * vectors  # (c, i)
-            between = 2.0 * vectors @ core.T  # (b, c)
-            out[a] = np.einsum("bc,cb->b", between, cho_solve(factor, between.T))
-        return out

@@ -26,10 +26,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from pairity.exceptions import KernelError
 from pairity.losses.loss import Squared, Vector
+from pairity.operators.complete import CompletePairs
 from pairity.operators.feature_table import FeatureTable
 from pairity.operators.modes import Modes, leading_modes
 from pairity.operators.operator import KernelOperator, whole_matrix
-from pairity.operators.spectral import CompletePairs
 from pairity.runtime.resources import Budget, stop_if_abandoned
 from pairity.solvers.problem import REACHED, AnyProblem, Iterate, Solution, SolverOptions
 

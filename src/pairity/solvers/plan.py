@@ -16,7 +16,7 @@ from pairity.kernels.classes import is_approximated
 from pairity.kernels.standardized import as_kernel
 from pairity.losses.loss import PiecewiseLinear, Squared, Vector
 from pairity.operators.restricted import beside, in_memory
-from pairity.operators.spectral import GridStructure, is_complete
+from pairity.operators.spectral import GridStructure
 from pairity.pairs.parity import Parity
 from pairity.runtime.resources import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
@@ -125,7 +125,8 @@ def plan(problem: Problem, solver: str, options: SolverOptions) -> Plan:
         raise ValueError(
             f"got solver='splitting' with {problem.operator.kernel!r}; expected a kernel whose"
             " projection is k1(a,c) k1(b,d) +- k1(a,d) k1(b,c), such as Gaussian, Product or"
-            " Tensor, without group features or with few distinct ones: use solver='auto'."
+            " Tensor, without group features or with few distinct ones, or MetricLearning: use"
+            " solver='auto'."
         )
     if solver != "auto":
         return Plan(solver, "as asked", largest_set)
@@ -155,6 +156,8 @@ def plan_ridge(
     problem: AnyProblem[Squared], solver: str, options: SolverOptions, *, decomposed: bool = False
 ) -> str:
     """Choose a way, or check the one that was asked for; ``decomposed`` is for many shifts."""
+    from pairity.operators.complete import is_complete  # ridge regression alone asks
+
     n, weights = len(problem), problem.loss.weights
     if not decomposed and takes_parameters(problem, solver, options):
         return "primal"

@@ -183,6 +183,9 @@ class _Run:
         self.has_bias, self.scale = problem.has_bias, problem.loss.scale
         self.dtype: type[np.floating] = np.float32 if options.single_precision else np.float64
         self.cells = tuple(part.astype(self.dtype) for part in grid.cells.parts())
+        if spectral.has_free_diagonal:
+            np.fill_diagonal(self.cells[0], -np.inf)
+            np.fill_diagonal(self.cells[2], np.inf)
         seen = np.zeros(grid.cells.low.size, dtype=np.bool_)
         seen[grid.cell[problem.loss.low < problem.loss.high]] = True
         self.observed = np.flatnonzero(seen)  # of a cell and its mirror image one
@@ -209,8 +212,9 @@ class _Run:
                 self.reflected * self.dtype(self.rho), self.rho, constrained=self.has_bias
             )
             if rounds % _ROUNDS_BETWEEN_ESTIMATES == 0:
-                # of Z with the decision values of S: w K S K = rho (2 Z - point - S)
-                violation = self._violation(self.dtype(self.rho) * (self.reflected - smooth))
+                # of Z with the decision values of S, whose gradient is rho (2 Z - point - S)
+                gradient = self.dtype(self.rho) * (self.reflected - smooth)
+                violation = self._violation(self.spectral.decisions(gradient))
             if self.options.report is not None:
                 self.options.report(f"splitting, round {rounds}", violation)
             if violation <= worth_checking and rounds >= next_check:
