@@ -60,6 +60,11 @@ FORMS = [
 ]
 
 
+def is_even(operator):
+    """Whether the functions have a bias."""
+    return operator.grid_structure.tensor.parity is Parity.EVEN
+
+
 def spread(operator, theta):
     """Coefficients on the grid: half of each at its cell, half at the mirrored one."""
     structure, pairs = operator.grid_structure, operator.left
@@ -112,10 +117,8 @@ def test_solutions_are_those_of_the_shifted_kernel(operator, rho):
     np.testing.assert_allclose(rough, solution, atol=1e-3 / rho)
 
 
-@pytest.mark.parametrize("operator", FORMS)
+@pytest.mark.parametrize("operator", [form for form in FORMS if is_even(form.values[0])])
 def test_a_bias_makes_the_sum_vanish(operator):
-    if operator.grid_structure.tensor.parity is Parity.ODD:
-        pytest.skip("odd functions have no bias")
     grid, right = operator.spectral_grid, drawn(operator, np.random.default_rng(3))
     solution = grid.solve(right, 0.3, constrained=True)
     assert solution.sum() == pytest.approx(0.0, abs=1e-10)

@@ -127,8 +127,9 @@ def leaderboard(n_games, n_players=12, seed=0):
 def test_fits_are_those_of_the_general_path(kernel, symmetry, monkeypatch):
     pairs, wins = leaderboard(120)
     fits = []
-    for most in (primal._PRODUCTS_AT_ONCE, 0):
-        monkeypatch.setattr(primal, "_PRODUCTS_AT_ONCE", most)
+    for most in (1e9, 0):
+        for name in ("_PRODUCTS_AT_ONCE", "_DENSE_AT_ONCE"):
+            monkeypatch.setattr(primal, name, most)
         fits.append(PairLogistic(symmetry, kernel=kernel, tol=1e-6).fit(pairs, wins))
     for model in fits:
         assert model.certificate_.holds

@@ -48,8 +48,9 @@ _FINALLY = 0.01
 _PATIENCE_SMOOTH, _PATIENCE = 25, 40
 #: Rows from which on some are solved for first; which share of them, and how many per parameter.
 _MANY_ROWS, _SAMPLE_SHARE, _SAMPLE_PER_PARAMETER = 50_000, 16, 50
-#: Parameters, and products of two entries of a row, up to which all steps are one compiled call.
-_MOST_AT_ONCE, _PRODUCTS_AT_ONCE = 200, 200_000
+#: Parameters, and products of two entries of a sparse and of a dense row, which BLAS multiplies
+#: quicker, up to which all steps are one compiled call.
+_MOST_AT_ONCE, _PRODUCTS_AT_ONCE, _DENSE_AT_ONCE = 200, 200_000, 40_000
 #: Residual of conjugate gradients, over the gradient.
 _RESIDUAL, _EXACT = 0.05, 1e-10
 
@@ -83,7 +84,7 @@ def _is_short(design: Design, loss: Any, options: SolverOptions) -> bool:
     watched = options.report is not None or options.callback is not None
     if watched or not isinstance(loss, Logistic) or design.n_parameters > _MOST_AT_ONCE:
         return False
-    return design.n_products <= _PRODUCTS_AT_ONCE
+    return design.n_products <= (_PRODUCTS_AT_ONCE if design.is_sparse else _DENSE_AT_ONCE)
 
 
 class _Run:
