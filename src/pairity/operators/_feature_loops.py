@@ -86,15 +86,22 @@ def _halves(value):
 
 
 @njit(cache=True, nogil=True, inline="always")
+def _sum_and_rest(one, two):
+    """``one + two`` rounded, and what rounding took away (Knuth)."""
+    total = one + two
+    added = total - one
+    return total, (one - (total - added)) + (two - added)
+
+
+@njit(cache=True, nogil=True, inline="always")
 def _exact_sum(old, left, right):
     """``old + left right`` rounded, and what rounding took away (Dekker, Knuth)."""
     product = left * right
     one, two = _halves(left)
     three, four = _halves(right)
     rest = ((one * three - product) + one * four + two * three) + two * four
-    total = old + product
-    added = total - old
-    return total, rest + ((old - (total - added)) + (product - added))
+    total, lost = _sum_and_rest(old, product)
+    return total, rest + lost
 
 
 @njit(cache=True, nogil=True)
@@ -102,11 +109,8 @@ def add_precisely(places, amounts, upper, lower):
     """``sum_i amounts_i`` at each place as unevaluated sums ``upper + lower`` of two doubles."""
     for i in range(len(places)):
         place = places[i]
-        old = upper[place]
-        total = old + amounts[i]
-        added = total - old
-        upper[place] = total
-        lower[place] += (old - (total - added)) + (amounts[i] - added)
+        upper[place], rest = _sum_and_rest(upper[place], amounts[i])
+        lower[place] += rest
 
 
 @njit(cache=True, nogil=True)

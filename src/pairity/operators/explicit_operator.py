@@ -96,7 +96,7 @@ class ExplicitOperator(PairOperator):
 
     @property
     def grid_structure(self) -> GridStructure | None:
-        """The same where there may be few distinct group features as well."""
+        """The form on the grid: few distinct group features or additive kernels may be in it."""
         return None if self._is_simple or self._is_large else super().grid_structure
 
     @property

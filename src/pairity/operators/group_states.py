@@ -30,7 +30,7 @@ _MOST_STATES, _SAMPLE = 6, 200
 #: Differences that are rounding, relative to the largest entry of B.
 _ROUNDING = 1e-9
 #: Edges of the two terms of a tensor kernel: ac and bd, ad and bc.
-_STRAIGHT, _CROSSED = (0, -1, -1, 0), (-1, 0, 0, -1)
+STRAIGHT, CROSSED = (0, -1, -1, 0), (-1, 0, 0, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +97,10 @@ def states_of(groups: list[TermGroup], pairs: Pairs) -> tuple[GroupStates, Parit
         between = features @ features.T
         if group.opaque:
             between = factor_values(group.opaque, examples, examples)
-        straight += weights.get(_STRAIGHT, 0.0) * between
-        crossed += weights.get(_CROSSED, 0.0) * between
+        straight += weights.get(STRAIGHT, 0.0) * between
+        crossed += weights.get(CROSSED, 0.0) * between
         if group.crossed is not None:  # terms of swapped right pairs, known as they were written
-            crossed += weights[_STRAIGHT] * (features @ group.crossed[example].T)
+            crossed += weights[STRAIGHT] * (features @ group.crossed[example].T)
     seen = np.flatnonzero(~swapped)
     scale = _ROUNDING * float(np.abs(straight).max(initial=0.0))
     for parity in Parity:
@@ -112,8 +112,8 @@ def states_of(groups: list[TermGroup], pairs: Pairs) -> tuple[GroupStates, Parit
 
 def _is_tensor(group: TermGroup) -> bool:
     """Whether a group has no terms but those of a tensor kernel of one object kernel."""
-    known = {_STRAIGHT, _CROSSED} >= set(group.table.by_edges)
-    straight = group.crossed is None or set(group.table.by_edges) == {_STRAIGHT}
+    known = {STRAIGHT, CROSSED} >= set(group.table.by_edges)
+    straight = group.crossed is None or set(group.table.by_edges) == {STRAIGHT}
     return known and straight and len(group.table.grams) == 1
 
 

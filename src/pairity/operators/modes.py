@@ -33,6 +33,7 @@ from pairity.operators.operator import KernelOperator, Rows
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.principal import leading_eigenvectors
 from pairity.operators.products import BilinearSum, PairSums, sample_pairs
+from pairity.operators.spectral import centred
 from pairity.pairs.arrays import Matrix, Places, Vector, sums_at
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import Budget, megabytes_of, run_in_ranges
@@ -239,9 +240,7 @@ def leading_modes(operator: KernelOperator, n_modes: int, budget: Budget) -> Mod
         return _eigen_modes(operator.left, sign, structure.gram, weight, few)
     k1 = operator.kernel.metric_of
     if k1 is not None and isinstance(operator, PairOperator):
-        gram = operator.grams[k1]
-        # differences of objects do not see the mean
-        gram = gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean()
+        gram = centred(operator.grams[k1])
         return _eigen_modes(operator.left, 1.0, gram, 0.25, few, is_metric=True)
     n_pairs = len(operator.left)
     few = int(min(n_modes, budget.columns(n_pairs, copies=_FEATURE_TABLES)))

@@ -68,7 +68,7 @@ class KernelOperator:
 
     @property
     def grid_structure(self) -> GridStructure | None:
-        """The same where there may be few distinct group features as well."""
+        """The form on the grid: few distinct group features or additive kernels may be in it."""
         return None
 
     @property

@@ -128,7 +128,7 @@ class PairOperator(KernelOperator):
 
     @cached_property
     def grid_structure(self) -> GridStructure | None:
-        """The same where there may be few distinct group features as well."""
+        """The form on the grid: few distinct group features or additive kernels may be in it."""
         if self.right is not self.left:
             return None
         if self.kernel.metric_of is not None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from pairity.operators._operator_loops import sums_of_shifted
-from pairity.operators.group_states import ONE_STATE, GroupStates, states_of
+from pairity.operators.group_states import CROSSED, ONE_STATE, STRAIGHT, GroupStates, states_of
 from pairity.operators.terms import TermGroup, TermTable
 from pairity.pairs.arrays import Matrix, Vector
 from pairity.pairs.data import Pairs
@@ -37,7 +37,7 @@ _MOST_SHIFTS = 2
 
 @dataclass(frozen=True)
 class TensorStructure:
-    """``weight/2 (A_ac A_bd +- A_ad A_bc)``, the only kernels that the grid diagonalises."""
+    """``weight/2 (A_ac A_bd +- A_ad A_bc)``: what the eigenvectors of A diagonalise on the grid."""
 
     gram: NDArray[np.float64]
     weight: float
@@ -48,8 +48,8 @@ def tensor_structure(terms: TermTable | None) -> TensorStructure | None:
     """Recognise a tensor kernel (even) or determinant kernel (odd) of one object kernel."""
     if terms is None or len(terms.weights) != 2 or len(terms.grams) != 1:
         return None
-    straight = terms.by_edges.get((0, -1, -1, 0))
-    crossed = terms.by_edges.get((-1, 0, 0, -1))
+    straight = terms.by_edges.get(STRAIGHT)
+    crossed = terms.by_edges.get(CROSSED)
     if straight is None or crossed is None or straight <= 0:
         return None
     if abs(abs(straight) - abs(crossed)) > _NEGLIGIBLE * straight:
@@ -88,8 +88,12 @@ def metric_structure(gram: Matrix, pairs: Pairs) -> GridStructure | None:
     """That of the metric-learning kernel; None where an object is paired with itself."""
     if (pairs.first == pairs.second).any():
         return None
-    centred = gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean()
-    return GridStructure(TensorStructure(centred, 1.0, Parity.EVEN), is_metric=True)
+    return GridStructure(TensorStructure(centred(gram), 1.0, Parity.EVEN), is_metric=True)
+
+
+def centred(gram: Matrix) -> Matrix:
+    """Inner products of centred features: differences of objects do not see the mean."""
+    return np.asarray(gram - gram.mean(axis=0) - gram.mean(axis=1, keepdims=True) + gram.mean())
 
 
 def grid_structure(groups: list[TermGroup], pairs: Pairs) -> GridStructure | None:
