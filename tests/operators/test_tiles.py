@@ -165,21 +165,21 @@ def test_a_context_takes_one_exponential_more():
 
 @pytest.mark.parametrize(("dtype", "error"), [(float, 1e-15), (np.float32, 3e-7)])
 def test_compiled_exponentials(dtype, error):
-    add, signs = _tile_loops.add_exponentials, np.array([1.0, -1.0], dtype)
+    fill, signs = _tile_loops.fill_exponentials, np.array([1.0, -1.0], dtype)
     exponents = np.linspace(-60.0, 3.0, 4000).astype(dtype)
     expected = np.exp(exponents.astype(np.longdouble))
-    total = np.zeros_like(exponents)
-    add(total, exponents, exponents, signs[1:])
+    total = np.empty_like(exponents)
+    fill(total, exponents, exponents, signs[1:])
     np.testing.assert_allclose(-total, expected.astype(float), rtol=error)
     p, q = exponents - dtype(3.0), np.cos(exponents)
-    twins = np.zeros_like(p)
-    add(twins, p, q, signs)
+    twins = np.empty_like(p)
+    fill(twins, p, q, signs)
     wide = [side.astype(np.longdouble) for side in (p + q, p - q)]
     difference = (np.exp(wide[0]) - np.exp(wide[1])).astype(float)
     size = np.exp(np.maximum(*wide)).astype(float)
     assert (np.abs(twins - difference) <= 2.0 * error * size).all()
     far = np.zeros(3, dtype)
-    add(far, np.full(3, -1e4, dtype), far, signs[:1])
+    fill(far, np.full(3, -1e4, dtype), far, signs[:1])
     assert (far >= 0.0).all()
     assert (far < 1e-37).all()
 

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairity.operators._operator_loops import dot
 from pairity.runtime._exponential import exponential
 from pairity.runtime.resources import njit
 
 
 @njit(cache=True, nogil=True)
-def add_exponentials(out, p, q, signs):  # type: ignore[no-untyped-def]
-    """``out += sign exp(p)``, or with two signs ``plus exp(p + q) + minus exp(p - q)``, of one row."""
+def fill_exponentials(out, p, q, signs):  # type: ignore[no-untyped-def]
+    """``out = sign exp(p)``, or with two signs ``plus exp(p + q) + minus exp(p - q)``, of one row."""
     if len(signs) == 1:
         sign = signs[0]
         for j in range(len(out)):
-            out[j] += sign * exponential(p[j])
+            out[j] = sign * exponential(p[j])
     else:
         plus, minus = signs[0], signs[1]
         for j in range(len(out)):
             straight, crossed = exponential(p[j] + q[j]), exponential(p[j] - q[j])
-            out[j] += plus * straight + minus * crossed
+            out[j] = plus * straight + minus * crossed
 
 
 @njit(cache=True, nogil=True)
@@ -43,24 +42,46 @@ def add_entries(out, one, other, signs, columns):  # type: ignore[no-untyped-def
     """
     p_room = np.empty(len(out) * columns, out.dtype)
     q_room = np.empty(len(out) * columns, out.dtype)
+    entries = np.empty(columns, out.dtype)
     for start in range(0, out.shape[1], columns):
         stop = min(start + columns, out.shape[1])
         p = _multiply(p_room, one[0], one[1][start:stop])
         q = _multiply(q_room, other[0], other[1][start:stop]) if len(signs) == 2 else p
+        row = entries[: stop - start]
         for i in range(len(out)):
-            add_exponentials(out[i, start:stop], p[i], q[i], signs)
+            fill_exponentials(row, p[i], q[i], signs)
+            out[i, start:stop] += row
+
+
+# Sums may be regrouped (never contracted), in an order that the length fixes.
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _use_row(row, weights, target, weight):  # type: ignore[no-untyped-def]
+    """``<row, weights>``, and ``target += weight row`` unless that is empty; in their precision."""
+    total = weight - weight
+    if not len(target):
+        for j in range(len(row)):
+            total += row[j] * weights[j]
+        return total
+    for j in range(len(row)):
+        total += row[j] * weights[j]
+        target[j] += weight * row[j]
+    return total
 
 
 @njit(cache=True, nogil=True)
 def add_products(by_rows, by_columns, one, other, signs, weights, of_rows, tile):  # type: ignore[no-untyped-def]
     """``by_rows += E weights`` and, unless that is empty, ``by_columns += of_rows E``.
 
-    E are the exponentials of both sides; sums are in double precision whatever they are in.
+    E are the exponentials of both sides; sums within a tile have their precision, those of tiles
+    double precision.
     """
     rows, columns = tile
-    p_room = np.empty(rows * columns, one[0].dtype)
-    q_room = np.empty(rows * columns, one[0].dtype)
-    entries = np.empty(columns, one[0].dtype)
+    dtype = one[0].dtype
+    p_room, q_room = np.empty(rows * columns, dtype), np.empty(rows * columns, dtype)
+    entries, sums = np.empty(columns, dtype), np.empty(columns, dtype)
+    weights, of_rows = weights.astype(dtype), of_rows.astype(dtype)
+    both = len(by_columns) > 0
+    nothing = signs[0] - signs[0]
     for top in range(0, len(by_rows), rows):
         bottom = min(top + rows, len(by_rows))
         for start in range(0, len(weights), columns):
@@ -70,14 +91,14 @@ def add_products(by_rows, by_columns, one, other, signs, weights, of_rows, tile)
             if len(signs) == 2:
                 q = _multiply(q_room, other[0][top:bottom], other[1][start:stop])
             row, some = entries[: stop - start], weights[start:stop]
+            target = sums[: stop - start] if both else sums[:0]
+            target[:] = 0.0
             for i in range(bottom - top):
-                row[:] = 0.0
-                add_exponentials(row, p[i], q[i], signs)
-                by_rows[top + i] += dot(row, some)
-                if len(by_columns):
-                    target, weight = by_columns[start:stop], of_rows[top + i]
-                    for j in range(len(row)):
-                        target[j] += weight * row[j]
+                fill_exponentials(row, p[i], q[i], signs)
+                weight = of_rows[top + i] if both else nothing
+                by_rows[top + i] += _use_row(row, some, target, weight)
+            for j in range(len(target)):
+                by_columns[start + j] += target[j]
 
 
 @njit(cache=True, nogil=True)

@@ -29,7 +29,7 @@ from pairity.pairs.arrays import Matrix, Places, Vector, batches
 from pairity.runtime.resources import run_in_ranges
 
 #: Rows and columns of a tile, which stays in the cache of a core.
-TILE_ROWS, TILE_COLUMNS = 128, 256
+TILE_ROWS, TILE_COLUMNS = 64, 512
 #: Rows of a square of a symmetric product at least, and squares along a side at most.
 _SQUARE_ROWS, _MOST_SQUARES = 512, 64
 

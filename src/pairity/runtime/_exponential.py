@@ -2,8 +2,10 @@
 
 ``exp(x) = 2^n exp(r)`` with n the integer next to ``x / log 2`` and ``|r| <= log(2) / 2``.  Adding
 ``1.5 * 2^52`` (``1.5 * 2^23`` in single precision) rounds to n and leaves it in the last bits, from
-where it is shifted to those of the exponent.  Errors are below ``1e-15`` (``2e-7``), relative;
-last bits depend on whether the processor fuses products and sums.
+where it is added to those of the exponent of exp(r): the polynomial whose largest relative error on
+the interval is smallest (``2e-9`` of degree 6, ``3e-18`` of degree 11), with the constant 1.
+Errors are below ``1e-15`` (``2e-7``), relative; last bits depend on whether the processor fuses
+products and sums.
 Exponents are 0 or less, or at most the logarithm of a weight; what would underflow is next to 0.
 """
 
@@ -16,17 +18,20 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic, overload
 
-_LEAST, _PER_LOG_2, _TO_INTEGERS = -708.0, 1.4426950408889634, 6755399441055744.0
+_LEAST, _PER_LOG_2, _TO_INTEGERS = -707.0, 1.4426950408889634, 6755399441055744.0
 #: log 2 as a number with few bits, whose multiples are exact, and the rest of it.
 _LOG_2, _REST = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_C2, _C3, _C4 = 0.50000000000000177, 0.16666666666666169, 0.041666666666492768
+_C5, _C6, _C7 = 0.0083333333335592535, 0.0013888888951223825, 1.9841269432715297e-4
+_C8, _C9, _C10 = 2.4801486521580923e-5, 2.7557622499311845e-6, 2.7632293229705629e-7
+_C11 = 2.4994314816236954e-8
 
 _single = np.float32
 _LEAST_32, _PER_LOG_2_32, _TO_INTEGERS_32 = _single(-87.0), _single(_PER_LOG_2), _single(12582912.0)
 _LOG_2_32, _REST_32 = _single(0.693359375), _single(-2.12194440e-4)
-#: ``(exp(r) - 1 - r) / r^2`` around 0, smallest error on the interval (Cephes).
-_P0, _P1, _P2 = _single(1.9875691500e-4), _single(1.3981999507e-3), _single(8.3334519073e-3)
-_P3, _P4, _P5 = _single(4.1665795894e-2), _single(1.6666665459e-1), _single(5.0000001201e-1)
-_ONE_32 = _single(1.0)
+_ONE_32, _P2, _P3 = _single(1.0), _single(0.49999992), _single(0.16666420)
+_P4, _P5, _P6 = _single(0.041668226), _single(0.0083748158), _single(0.0013836846)
+_PLACE_32 = np.int32(23)
 
 
 @intrinsic
@@ -69,12 +74,11 @@ def _exp_double(x):  # type: ignore[no-untyped-def]
     r = (x - n * _LOG_2) - n * _REST
     r2 = r * r
     r4 = r2 * r2
-    low = (1.0 + r) + r2 * (1.0 / 2.0 + r * (1.0 / 6.0))
-    middle = (1.0 / 24.0 + r * (1.0 / 120.0)) + r2 * (1.0 / 720.0 + r * (1.0 / 5040.0))
-    end = 1.0 / 3628800.0 + r * (1.0 / 39916800.0)
-    high = (1.0 / 40320.0 + r * (1.0 / 362880.0)) + r2 * end
-    series = low + r4 * (middle + r4 * (high + r4 * (1.0 / 479001600.0)))
-    return series * _number_of((_bits_of(shifted) + 1023) << 52)
+    low = (1.0 + r) + r2 * (_C2 + r * _C3)
+    middle = (_C4 + r * _C5) + r2 * (_C6 + r * _C7)
+    high = (_C8 + r * _C9) + r2 * (_C10 + r * _C11)
+    series = low + r4 * (middle + r4 * high)
+    return _number_of(_bits_of(series) + (_bits_of(shifted) << 52))
 
 
 def _exp_single(x):  # type: ignore[no-untyped-def]
@@ -82,6 +86,5 @@ def _exp_single(x):  # type: ignore[no-untyped-def]
     shifted = x * _PER_LOG_2_32 + _TO_INTEGERS_32
     n = shifted - _TO_INTEGERS_32
     r = (x - n * _LOG_2_32) - n * _REST_32
-    p = ((((_P0 * r + _P1) * r + _P2) * r + _P3) * r + _P4) * r + _P5
-    series = (p * (r * r) + r) + _ONE_32
-    return series * _number_of(np.int32((_bits_of(shifted) + 127) << 23))
+    series = (((((_P6 * r + _P5) * r + _P4) * r + _P3) * r + _P2) * r + _ONE_32) * r + _ONE_32
+    return _number_of(np.int32(_bits_of(series) + (_bits_of(shifted) << _PLACE_32)))
