@@ -22,7 +22,13 @@ from pairity.operators.spectral import GridStructure
 from pairity.pairs.arrays import Mask
 from pairity.pairs.data import Pairs
 from pairity.runtime.resources import stop_if_abandoned
-from pairity.solvers._splitting_loops import grid_violation, project_cells
+from pairity.solvers._splitting_loops import (
+    combine_steps,
+    grid_violation,
+    project_cells,
+    relax,
+    remember_step,
+)
 from pairity.solvers.problem import Problem, Solution, SolverOptions, balanced
 
 Array: TypeAlias = NDArray[np.floating]
@@ -68,30 +74,31 @@ class AndersonAcceleration:
             self.reset()
             return fallback
         self._best = min(self._best, size)
-        if self._last is not None:
-            self._remember(image, residual, *self._last)
-        self._last = image, residual
-        n_known = min(self._n_steps, self.memory)
-        if not n_known:
+        last, self._last = self._last, (image.ravel(), residual.ravel())
+        if last is None:
             return image
+        pull = self._remember(*self._last, *last)
         self._fallback = image
+        n_known = len(pull)
         gram = self._gram[:n_known, :n_known]
         ridge = self.regularisation * np.trace(gram) * np.eye(n_known)
-        pull = self._residuals[:n_known] @ residual.ravel()
-        gamma = np.linalg.solve(gram + ridge, pull.astype(np.float64)).astype(image.dtype)
-        return image - (gamma @ self._images[:n_known]).reshape(image.shape)
+        gamma = np.linalg.solve(gram + ridge, pull).astype(image.dtype)
+        return combine_steps(self._last[0], gamma, self._images[:n_known]).reshape(image.shape)
 
-    def _remember(self, image: Array, residual: Array, *last: Array) -> None:
-        """Changes of the image and of the residual, and products of the latter with one another."""
+    def _remember(self, image: Array, residual: Array, *last: Array) -> Vector:
+        """Changes of the image and of the residual, and products of the latter with one another.
+
+        Returns those with the residual itself.
+        """
         if not self._n_steps:
             self._residuals, self._images = np.empty((2, self.memory, image.size), image.dtype)
             self._gram = np.zeros((self.memory, self.memory))
         place, self._n_steps = self._n_steps % self.memory, self._n_steps + 1
-        known, shape = slice(min(self._n_steps, self.memory)), image.shape
-        np.subtract(image, last[0], out=self._images[place].reshape(shape))
-        np.subtract(residual, last[1], out=self._residuals[place].reshape(shape))
-        products = self._residuals[known] @ self._residuals[place]
+        known = slice(min(self._n_steps, self.memory))
+        steps = self._images[known], self._residuals[known]
+        products, pull = remember_step(place, image, residual, *last, *steps)
         self._gram[place, known] = self._gram[known, place] = products
+        return pull
 
 
 @dataclass(frozen=True)
@@ -189,11 +196,12 @@ class _Run:
         seen = np.zeros(grid.cells.low.size, dtype=np.bool_)
         seen[grid.cell[problem.loss.low < problem.loss.high]] = True
         self.observed = np.flatnonzero(seen)  # of a cell and its mirror image one
+        self.observed_cells = [part.ravel()[self.observed] for part in self.cells]
         widths = problem.loss.high - problem.loss.low
         bound = float(np.median(widths[widths > 0])) / 2.0 / self.scale  # rows of weight 0 aside
         self.rho = float(np.sqrt(spectral.typical_eigenvalue())) * 0.5 / np.sqrt(bound)
         self.point: Array
-        self.point, self.feasible, self.reflected = (
+        self.point, self.feasible, self.right = (
             np.zeros(grid.cells.low.shape, self.dtype) for _ in range(3)
         )
         self.acceleration = AndersonAcceleration()
@@ -208,12 +216,10 @@ class _Run:
             self.rounds = rounds
             before = self.feasible.copy() if rounds % _ROUNDS_BETWEEN_STEP_CHANGES == 0 else None
             self._project(self.point)
-            smooth = self.spectral.solve(
-                self.reflected * self.dtype(self.rho), self.rho, constrained=self.has_bias
-            )
+            smooth = self.spectral.solve(self.right, self.rho, constrained=self.has_bias)
             if rounds % _ROUNDS_BETWEEN_ESTIMATES == 0:
                 # of Z with the decision values of S, whose gradient is rho (2 Z - point - S)
-                gradient = self.dtype(self.rho) * (self.reflected - smooth)
+                gradient = self.right - self.dtype(self.rho) * smooth
                 violation = self._violation(self.spectral.decisions(gradient))
             if self.options.report is not None:
                 self.options.report(f"splitting, round {rounds}", violation)
@@ -224,8 +230,8 @@ class _Run:
                 worth_checking = max(_NEXT_CHECK * violation, 0.5 * tol)
             if rounds == _ROUNDS_TO_SHOW_PROMISE and violation > _USEFUL * self.scale:
                 return False
-            residual = self.dtype(_OVER_RELAXATION) * (smooth - self.feasible)
-            image = self.point + residual
+            factor = self.dtype(_OVER_RELAXATION)
+            image, residual = relax(self.point, smooth, self.feasible, factor)
             if before is not None and self._rebalance(smooth, before, image):
                 continue
             self.point = self.acceleration.next_point(image, residual)
@@ -233,14 +239,14 @@ class _Run:
 
     def _project(self, point: Array) -> None:
         step = self.dtype(1.0 / self.rho)
-        project_cells(point, step, *self.cells, self.feasible, self.reflected)
+        project_cells(point, step, *self.cells, self.feasible, self.right)
 
     def _violation(self, values: Array | None = None) -> float:
         """KKT violation of Z with some decision values, its own by default."""
         if values is None:
             values = self.spectral.apply(self.feasible)
-        flat = (part.reshape(-1) for part in (self.feasible, values, *self.cells))
-        low, high = grid_violation(self.observed, *flat)
+        here = (part.reshape(-1)[self.observed] for part in (self.feasible, values))
+        low, high = grid_violation(*here, *self.observed_cells)
         return float(low - high) if self.has_bias else float(max(low, -high, 0.0))
 
     def _rebalance(self, smooth: Array, before: Array, image: Array) -> bool:
