@@ -60,19 +60,40 @@ def _index_of(values, n, wanted):
     return 0
 
 
+# Loops over many arrays at once are not made into vector instructions: there are too many that might
+# overlap.  Hence one short pass after another over a segment, which the innermost cache holds.
 @njit(cache=True, nogil=True)
-def _look_at_single(start, stop, values, theta, pieces, half, inverse, gain, violation):
-    """Decrease by the best step of each variable of a segment, and how far each is off."""
-    low, high, below, above = pieces
-    for k in range(start, stop):
-        t, g, a, b = theta[k], values[k], above[k], below[k]
-        best = max(t + (a - g) * inverse[k], 0.0) + min(t + (b - g) * inverse[k], 0.0)
-        best = min(max(best, low[k]), high[k])
-        step = best - t
-        over, under = max(best, 0.0) - max(t, 0.0), min(best, 0.0) - min(t, 0.0)
-        gain[k - start] = (a - g) * over + (b - g) * under - half[k] * step * step
-        target = (b if t < 0.0 else a) if step > 0.0 else (a if t > 0.0 else b)
-        violation[k - start] = abs(target - g) if step != 0.0 else 0.0
+def _best_of_single(values, theta, low, high, below, above, inverse, best):
+    """Where each variable of a segment would go by itself."""
+    for k in range(len(best)):
+        t, g = theta[k], values[k]
+        moved = max(t + (above[k] - g) * inverse[k], 0.0) + min(t + (below[k] - g) * inverse[k], 0.0)
+        best[k] = min(max(moved, low[k]), high[k])
+
+
+@njit(cache=True, nogil=True)
+def _gain_of_single(values, theta, below, above, half, best, gain):
+    """Decrease by that."""
+    for k in range(len(gain)):
+        t, g, z = theta[k], values[k], best[k]
+        step = z - t
+        over, under = max(z, 0.0) - max(t, 0.0), min(z, 0.0) - min(t, 0.0)
+        gain[k] = (above[k] - g) * over + (below[k] - g) * under - half[k] * step * step
+
+
+@njit(cache=True, nogil=True)
+def _distance(value, t, best, below, above):
+    """How far the decision value is off for a variable that would go to ``best``."""
+    target = (below if t < 0.0 else above) if best > t else (above if t > 0.0 else below)
+    return abs(target - value) if best != t else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _furthest_off(values, theta, below, above, best, distance):
+    """The largest of these distances in a segment."""
+    for k in range(len(best)):
+        distance[k] = _distance(values[k], theta[k], best[k], below[k], above[k])
+    return _largest(distance, len(distance))
 
 
 @njit(cache=True, nogil=True)
@@ -87,20 +108,22 @@ def single_steps_on_block(block, values, theta, pieces, tol, state, max_steps):
     for k in range(n):
         half[k] = 0.5 * block[k, k]
         inverse[k] = 1.0 / max(block[k, k], FLAT)
-    gain, violation = np.empty(SEGMENT), np.empty(SEGMENT)
+    gains, bests = np.empty(SEGMENT), np.empty(SEGMENT)
     steps = 0
     while steps < max_steps:
         start = state[0]
         stop = min(start + SEGMENT, n)
-        _look_at_single(start, stop, values, theta, pieces, half, inverse, gain, violation)
-        change = 0.0
-        if _largest(violation, stop - start) > tol:
-            k = start + _index_of(gain, stop - start, _largest(gain, stop - start))
-            t, g = theta[k], values[k]
-            best = max(t + (above[k] - g) * inverse[k], 0.0)
-            best += min(t + (below[k] - g) * inverse[k], 0.0)
-            best = min(max(best, low[k]), high[k])
-            change = best - t
+        here = slice(start, stop)
+        f, t, a, b = values[here], theta[here], above[here], below[here]
+        best, gain = bests[: stop - start], gains[: stop - start]
+        _best_of_single(f, t, low[here], high[here], b, a, inverse[here], best)
+        _gain_of_single(f, t, b, a, half[here], best, gain)
+        k = _index_of(gain, len(gain), _largest(gain, len(gain)))
+        change = best[k] - t[k]
+        # mostly the variable of largest decrease is off itself
+        distance = _distance(f[k], t[k], best[k], b[k], a[k])
+        if not (distance > tol or _furthest_off(f, t, b, a, best, gain) > tol):
+            change = 0.0
         state[0] = stop if stop < n else 0
         if change == 0.0:
             state[1] += stop - start
@@ -108,8 +131,8 @@ def single_steps_on_block(block, values, theta, pieces, tol, state, max_steps):
                 return steps, True
             continue
         state[1] = 0
-        theta[k] = best
-        row = block[k]
+        t[k] = best[k]
+        row = block[start + k]
         for j in range(n):
             values[j] += change * row[j]
         steps += 1
@@ -126,15 +149,11 @@ def _update_ends(k, theta, pieces, rises, falls):
 
 
 @njit(cache=True, nogil=True)
-def _look_at_ends(start, stop, values, rises, falls, rising, falling, gain):
-    """Note the variables of a segment that rise and fall furthest."""
-    segment = start // SEGMENT
-    for k in range(start, stop):
-        gain[k - start] = rises[k] - values[k]
-    rising[segment] = start + _index_of(gain, stop - start, _largest(gain, stop - start))
-    for k in range(start, stop):
-        gain[k - start] = falls[k] + values[k]
-    falling[segment] = start + _index_of(gain, stop - start, _largest(gain, stop - start))
+def _furthest_here(ends, values, sign, room):
+    """Place of the largest ``ends + sign values``."""
+    for k in range(len(ends)):
+        room[k] = ends[k] + sign * values[k]
+    return _index_of(room, len(ends), _largest(room, len(ends)))
 
 
 @njit(cache=True, nogil=True)
@@ -148,20 +167,32 @@ def _furthest(candidates, ends, values, sign):
 
 
 @njit(cache=True, nogil=True)
-def _partner(i, most, start, stop, falling, values, falls, diagonal, row, gain):
-    """Second-order rule: of a segment and the candidates of others, who decreases most with i."""
-    for k in range(start, stop):
-        difference = max(most + (falls[k] + values[k]), 0.0)
-        curvature = max(diagonal[i] + diagonal[k] - 2.0 * row[k], FLAT)
-        gain[k - start] = difference * difference / curvature
-    best = _largest(gain, stop - start)
-    j = start + _index_of(gain, stop - start, best)
+def _decrease_with(most, fall, value, own, diagonal, entry):
+    """Decrease by the step of two variables, one that may rise by ``most``: second-order rule."""
+    difference = max(most + (fall + value), 0.0)
+    return difference * difference / max(own + diagonal - 2.0 * entry, FLAT)
+
+
+@njit(cache=True, nogil=True)
+def _partner_here(most, own, falls, values, diagonal, row, gain):
+    """Place of the largest decrease among the variables of a segment, and that."""
+    for k in range(len(falls)):
+        gain[k] = _decrease_with(most, falls[k], values[k], own, diagonal[k], row[k])
+    best = _largest(gain, len(falls))
+    return _index_of(gain, len(falls), best), best
+
+
+@njit(cache=True, nogil=True)
+def _partner(i, most, here, falling, values, falls, diagonal, row, gain):
+    """Of a segment and the candidates of others, who decreases most with i."""
+    own = diagonal[i]
+    j, best = _partner_here(most, own, falls[here], values[here], diagonal[here], row[here], gain)
+    j += here.start
     for k in falling:
         if k >= 0:
-            difference = max(most + (falls[k] + values[k]), 0.0)
-            curvature = max(diagonal[i] + diagonal[k] - 2.0 * row[k], FLAT)
-            if difference * difference / curvature > best:
-                best, j = difference * difference / curvature, k
+            decrease = _decrease_with(most, falls[k], values[k], own, diagonal[k], row[k])
+            if decrease > best:
+                best, j = decrease, k
     return j
 
 
@@ -183,14 +214,16 @@ def pair_steps_on_block(block, values, theta, pieces, tol, state, max_steps):
     while steps < max_steps:
         start = state[0]
         stop = min(start + SEGMENT, n)
-        _look_at_ends(start, stop, values, rises, falls, rising, falling, gain)
+        here, segment = slice(start, stop), start // SEGMENT
+        rising[segment] = start + _furthest_here(rises[here], values[here], -1.0, gain)
+        falling[segment] = start + _furthest_here(falls[here], values[here], 1.0, gain)
         i, most = _furthest(rising, rises, values, -1.0)
         j, least = _furthest(falling, falls, values, 1.0)
         state[0] = stop if stop < n else 0
         moves = most + least > tol
         if moves:
             row_i = block[i]
-            j = _partner(i, most, start, stop, falling, values, falls, diagonal, row_i, gain)
+            j = _partner(i, most, here, falling, values, falls, diagonal, row_i, gain)
             row_j = block[j]
             curvature = max(diagonal[i] + diagonal[j] - 2.0 * row_i[j], FLAT)
             room_i = room_to_rise(theta[i], high[i], below[i], above[i])
