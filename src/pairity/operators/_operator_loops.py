@@ -174,9 +174,9 @@ def dot_rows(out, block, vector):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def add_row_dots(out, first, second, left, right):  # type: ignore[no-untyped-def]
-    """``out[i] += <left[first[i]], right[second[i]]>``."""
-    for i in range(len(out)):
+def add_row_dots(out, places, first, second, left, right):  # type: ignore[no-untyped-def]
+    """``out[i] += <left[first[i]], right[second[i]]>`` at some places, in their order."""
+    for i in places:
         out[i] += dot(left[first[i]], right[second[i]])
 
 

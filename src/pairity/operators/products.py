@@ -59,6 +59,8 @@ _FIXED_COST = 200_000.0
 #: Entries of sparse products that one range of work covers; pairs, of row dot products.
 _ENTRIES_PER_RANGE = 500_000
 _PAIRS_PER_RANGE = 2048
+#: Tables up to this size stay in the cache of a core.
+_CACHE_BYTES = 1_000_000
 #: Multiplications of a matrix product that one range of work covers, and its rows at least.
 _MULTIPLICATIONS_PER_RANGE, _LEAST_ROWS = 5_000_000, 64
 #: Share of all pairs of objects from which on matrices V_h are best full; megabytes that they, and
@@ -213,9 +215,13 @@ def _look_up(grid: Matrix, sign: float, pairs: Pairs) -> Vector:
 
 
 def _add_dots(out: Vector, pairs: Pairs, table: BilinearSum) -> None:
+    places = np.arange(len(out))
+    if table.left.nbytes > _CACHE_BYTES:  # so that a row is read once for all pairs of its object
+        few = len(table.left) <= np.iinfo(np.uint16).max + 1  # which are sorted by their digits
+        places = np.argsort(pairs.first.astype(np.uint16) if few else pairs.first, kind="stable")
+
     def add(start: int, stop: int) -> None:
-        ends = pairs.first[start:stop], pairs.second[start:stop]
-        add_row_dots(out[start:stop], *ends, table.left, table.right)
+        add_row_dots(out, places[start:stop], pairs.first, pairs.second, table.left, table.right)
 
     run_in_ranges(add, len(out), _PAIRS_PER_RANGE)
 
