@@ -67,7 +67,9 @@ def _best_of_single(values, theta, low, high, below, above, inverse, best):
     """Where each variable of a segment would go by itself."""
     for k in range(len(best)):
         t, g = theta[k], values[k]
-        moved = max(t + (above[k] - g) * inverse[k], 0.0) + min(t + (below[k] - g) * inverse[k], 0.0)
+        moved = max(t + (above[k] - g) * inverse[k], 0.0) + min(
+            t + (below[k] - g) * inverse[k], 0.0
+        )
         best[k] = min(max(moved, low[k]), high[k])
 
 
