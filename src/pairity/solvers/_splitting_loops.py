@@ -7,7 +7,6 @@ import numpy as np
 
 from pairity.runtime.resources import njit
 
-
 #: Cells that a pass goes over at a time: a few of their rows stay in the innermost cache.
 _BLOCK = 1024
 
