@@ -58,8 +58,9 @@ BUILT_IN: dict[str, dict[str, Any]] = {
 }
 #: Solvers of LogisticRegression that are tried.
 LINEAR_SOLVERS = ("lbfgs", "liblinear", "newton-cholesky")
-#: Seconds for the repetitions of a cell, and how many at least and at most.
-_SECONDS, _LEAST, _MOST = 1.0, 3, 15
+#: Seconds for the repetitions of a cell, and how many at least and at most: code that ran a dozen
+#: times is not yet specialised by the interpreter.
+_SECONDS, _LEAST, _MOST = 1.0, 3, 200
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,8 @@ def _measured(board: Leaderboard) -> list[dict]:
     pairs, labels = board.data()
     calls = {"pairity": board.ours, **board.peers(pairs, labels)}
     least = dict.fromkeys(calls, np.inf)
-    repetitions = 15 if board.n_votes <= 100_000 else 5  # milliseconds vary more than seconds
+    # milliseconds vary more than seconds, and the interpreter specialises what ran a dozen times
+    repetitions = 100 if board.n_votes <= 100_000 else 5
     repetitions = 1 if board.loss == "hinge" else repetitions
     for _ in range(repetitions):
         for system, call in calls.items():

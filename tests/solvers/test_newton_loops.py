@@ -34,7 +34,7 @@ def solved(design, loss, goal=GOAL, most=50):
     """Dual variables, and how many steps they took."""
     pull = np.empty(len(loss))
     losses = loss.targets, loss.weights, design.penalty
-    return pull, newton_on_logistic(*design.all_entries, *losses, goal, most, pull)
+    return pull, newton_on_logistic(design.all_rows, *losses, goal, most, pull)
 
 
 def plain(design, loss):

@@ -144,9 +144,21 @@ class PairedAtoms(NumericAtoms):
 
     def objects(self, kernel: Kernel) -> Edges:
         """Kernel values computed from the features of the ends."""
-        rows = _ends(self.left)
-        columns = rows if self.right is self.left else _ends(self.right)
+        rows, columns = self._sides
         return Edges(lambda left, right: kernel.paired_objects(rows[left], columns[right]))
+
+    @cached_property
+    def _sides(self) -> tuple[list[NamedObjects], list[NamedObjects]]:
+        """The ends of the left and of the right pairs."""
+        rows = _ends(self.left)
+        return rows, rows if self.right is self.left else _ends(self.right)
+
+    def swap_left(self) -> Self:
+        """Atoms between (b, a) and (c, d): the ends are known already."""
+        swapped = super().swap_left()
+        rows, columns = self._sides
+        swapped.__dict__["_sides"] = rows[::-1], columns
+        return swapped
 
 
 def _ends(pairs: Pairs) -> list[NamedObjects]:

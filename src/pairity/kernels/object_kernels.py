@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable as Function
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate, combinations_with_replacement
 from math import comb, factorial, prod
 from typing import Any, ClassVar, Self
@@ -291,11 +292,19 @@ class Identity(_ObjectKernel):
 
     def paired_objects(self, left: NamedObjects, right: NamedObjects) -> Matrix:
         """1.0 where the two ids are equal, or rows without ids."""
-        return self.paired(*_what_tells(left, right))
+        one, other = _what_tells(left, right)
+        if left.codes is not None:
+            return (one[:, 0] == other[:, 0]).astype(np.float64)
+        return self.paired(one, other)
 
     def explicit_together(self, tables: Sequence[NamedObjects]) -> list[Features]:
         """Indicators of the objects of all tables, sparse: one column per distinct object."""
         tells = [_what_tells(tables[0], table)[1] for table in tables]
+        if len(tells) == 1:
+            distinct = distinct_rows(tells[0])
+            if distinct.are_all_in_order:  # as those of training are
+                return [_indicators_in_order(len(distinct.inverse))]
+            return [_indicators(distinct.inverse, len(distinct.representative))]
         distinct = distinct_rows(joined(tells, 0))
         ends = list(accumulate(table.shape[0] for table in tells))
         columns = np.split(distinct.inverse, ends[:-1])
@@ -307,6 +316,12 @@ def _indicators(column: Places, n_columns: int) -> sp.csr_array:
     n_rows = len(column)
     parts = np.ones(n_rows), column.astype(np.int32), np.arange(n_rows + 1, dtype=np.int32)
     return sp.csr_array(parts, shape=(n_rows, n_columns))
+
+
+@lru_cache(maxsize=8)
+def _indicators_in_order(n_rows: int) -> sp.csr_array:
+    """The same where row i is in column i."""
+    return _indicators(np.arange(n_rows), n_rows)
 
 
 def _what_tells(left: NamedObjects, right: NamedObjects) -> tuple[Features, Features]:

@@ -3,6 +3,8 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import numpy as np
+
 from pairity.runtime.resources import njit
 
 
@@ -67,14 +69,17 @@ def row_squares(pointers, indices, data, start, stop, out):
 @njit(cache=True, nogil=True)
 def add_rows(pointers, indices, data, theta, start, stop, out):
     """``out += sum_i theta_i z_i`` over the rows from start to stop."""
+    # columns without a sign: an access by one that may be negative asks whether it is
+    one = pointers[start]
     for row in range(start, stop):
-        amount, one = theta[row], pointers[row]
-        if pointers[row + 1] == one + 2:  # as rows of two names are
-            out[indices[one]] += amount * data[one]
-            out[indices[one + 1]] += amount * data[one + 1]
-            continue
-        for entry in range(pointers[row], pointers[row + 1]):
-            out[indices[entry]] += amount * data[entry]
+        amount, end = theta[row], pointers[row + 1]
+        if end == one + 2:  # as rows of two names are
+            out[np.uint64(indices[one])] += amount * data[one]
+            out[np.uint64(indices[one + 1])] += amount * data[one + 1]
+        else:
+            for entry in range(one, end):
+                out[np.uint64(indices[entry])] += amount * data[entry]
+        one = end
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -119,6 +119,16 @@ def dot(row, vector):  # type: ignore[no-untyped-def]
     return total
 
 
+# A maximum may be taken in any order; there is no arithmetic in it to relax.
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def largest(values, n):  # type: ignore[no-untyped-def]
+    """Largest of the first n entries; -1e300, which stays finite in sums, where there are none."""
+    most = -1e300
+    for k in range(n):
+        most = max(most, values[k])
+    return most
+
+
 @njit(cache=True, nogil=True)
 def gather_rows(out, left_first, left_second, first, second, grams, weights, edge_gram):  # type: ignore[no-untyped-def]
     """Rows of the pair Gram matrix for the given left pairs."""

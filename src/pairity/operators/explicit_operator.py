@@ -160,8 +160,9 @@ class ExplicitOperator(PairOperator):
             return total
         every = len(used) == len(vector)
         columns, weights = (self.right, vector) if every else (self.right[used], vector[used])
-        right, left = self._precise_tables(columns, rows)
-        side = replace(left, pairs=_with_lifted_groups(left.pairs))
+        right, side = self._precise_tables(columns, rows)
+        if side.pairs.n_symmetric or side.pairs.n_antisymmetric:
+            side = replace(side, pairs=_with_lifted_groups(side.pairs))
         for block in self._form:
             sums = reduce_words_precisely(block, right, weights)
             if sums is None:
@@ -225,7 +226,5 @@ def _with_lifted_objects(pairs: Pairs) -> Pairs:
 
 def _with_lifted_groups(pairs: Pairs) -> Pairs:
     """The same pairs with group features in extended precision."""
-    if not (pairs.n_symmetric or pairs.n_antisymmetric):
-        return pairs
     tables: Any = (pairs.symmetric, pairs.antisymmetric)
     return pairs.with_features(pairs.objects, *(table.astype(np.longdouble) for table in tables))

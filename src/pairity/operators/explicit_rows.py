@@ -29,6 +29,8 @@ from pairity.runtime.resources import megabytes_of
 
 #: Columns of dense features, and of sparse ones, at most; entries of a sparse row.
 _MOST_DENSE, _MOST_SPARSE, _MOST_ENTRIES = 2000, 200_000, 500
+#: Pairs whose features, a few thousand at most, are made at once without counting them, and kept.
+FEW_PAIRS = 1000
 #: Features for each pair up to which parameters are fewer unknowns than dual variables: dense ones,
 #: and sparse ones, whose passes are as short as their rows.
 _DENSE_PER_PAIR, _SPARSE_PER_PAIR = 0.5, 2.0
@@ -50,8 +52,19 @@ class Tables:
         """Features of a symbol, shape (n, width)."""
         if isinstance(symbol, Kernel):
             return self.objects[symbol][self.ends(letter)[rows]]
-        pairs = self.pairs if rows == slice(None) else self.pairs[rows]
-        return _group_features(symbol, pairs.swap() if letter else pairs)
+        if rows != slice(None) or len(self.pairs) > FEW_PAIRS:
+            pairs = self.pairs if rows == slice(None) else self.pairs[rows]
+            return _group_features(symbol, pairs.swap() if letter else pairs)
+        known = self._known_groups.get((id(symbol), letter))
+        if known is None:
+            known = _group_features(symbol, self.pairs.swap() if letter else self.pairs)
+            self._known_groups[id(symbol), letter] = known
+        return known
+
+    @cached_property
+    def _known_groups(self) -> dict[tuple[int, int], Any]:
+        """Group features of few pairs by symbol, of a form that outlives this, and letter."""
+        return {}
 
     def two(self, word: Word) -> tuple[Places, Places]:
         """Row numbers of the two objects that a word names."""
@@ -258,7 +271,8 @@ def _combined(block: Block, column: Vector, tables: Tables) -> Any:
     if len(block.symbols) == 1 and isinstance(symbol, Kernel):
         weights = dict(zip(block.words, column, strict=True))
         ends = np.array([weights.get((letter,), 0.0) for letter in (0, 1)])
-        return _ends_combined(tables.objects[symbol], tables.pairs, ends)
+        table = tables.objects[symbol]
+        return _ends_combined(table, tables.pairs, ends, are_names=symbol.tells_apart)
     used = [(weight, word) for weight, word in zip(column, block.words, strict=True) if weight]
     if block.names_pairs:
         met, named = tables.met[symbol], [(weight, *tables.two(word)) for weight, word in used]
@@ -270,10 +284,12 @@ def _combined(block: Block, column: Vector, tables: Tables) -> Any:
     return _folded(total, block.exchange_sign(column)) if block.is_folded else total
 
 
-def _ends_combined(table: Any, pairs: Pairs, weights: Vector) -> Any:
-    """``weights[0] table[first] + weights[1] table[second]``."""
+def _ends_combined(table: Any, pairs: Pairs, weights: Vector, *, are_names: bool) -> Any:
+    """``weights[0] table[first] + weights[1] table[second]``; of names a row has a single 1."""
     if not sp.issparse(table):
         return weights[0] * table[pairs.first] + weights[1] * table[pairs.second]
+    if are_names and weights.all():
+        return _names_combined(table, pairs, weights)
     counts, ends = np.diff(table.indptr), (pairs.first, pairs.second)
     used = [end for end, weight in zip(ends, weights, strict=True) if weight]
     n_entries = sum(int(counts[end].sum()) for end in used)
@@ -282,6 +298,18 @@ def _ends_combined(table: Any, pairs: Pairs, weights: Vector) -> Any:
     inputs = table.indptr, table.indices, table.data.astype(np.float64, copy=False)
     combine_ends(pairs.first, pairs.second, weights, *inputs, pointers, indices, data)
     return sp.csr_array((data, indices, pointers), shape=(len(pairs), table.shape[1]))
+
+
+def _names_combined(table: Any, pairs: Pairs, weights: Vector) -> sp.csr_array:
+    """The same of indicators: two entries a row."""
+    n_pairs = len(pairs)
+    kind = _pointer_type(2 * n_pairs)
+    indices, data = np.empty((n_pairs, 2), dtype=kind), np.empty((n_pairs, 2))
+    indices[:, 0], indices[:, 1] = table.indices[pairs.first], table.indices[pairs.second]
+    data[:] = weights
+    pointers = np.arange(0, 2 * n_pairs + 1, 2, dtype=kind)
+    parts = data.ravel(), indices.ravel(), pointers
+    return sp.csr_array(parts, shape=(n_pairs, table.shape[1]))
 
 
 def _pointer_type(n_entries: int) -> type[np.signedinteger]:

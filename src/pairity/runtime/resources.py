@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
@@ -50,9 +51,21 @@ def default_limit(given: float | None) -> float:
     Under one that was given, large arrays go back to the system as soon as they are freed.
     """
     if given is None:
-        return _SHARE * available_megabytes()
+        return _SHARE * _recently_available()
     _give_back_large_arrays(given)
     return float(given)
+
+
+def _recently_available() -> float:
+    """What was free a moment ago: fits of a millisecond follow one another."""
+    now = time.monotonic()
+    if now - _last_look[0] > _BELIEVED:
+        _last_look[:] = now, available_megabytes()
+    return _last_look[1]
+
+
+#: Seconds for which what is free is believed; when it was looked at last, and what was seen.
+_BELIEVED, _last_look = 0.1, [float("-inf"), 0.0]
 
 
 def give_back() -> None:

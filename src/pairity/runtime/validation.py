@@ -5,6 +5,7 @@ Each message says what was got, what was expected, and what to do.
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any
 
@@ -281,9 +282,9 @@ def check_level(value: Any, name: str = "level") -> None:
 
 
 def _is_finite_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    if isinstance(value, bool) or not isinstance(value, float | numbers.Real):
         return False
-    return bool(np.isfinite(float(value)))
+    return math.isfinite(value)
 
 
 def as_symmetric_matrix(values: Any, name: str) -> NDArray[np.float64]:

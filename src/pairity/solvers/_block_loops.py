@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pairity.operators._operator_loops import largest
 from pairity.runtime.resources import njit
 from pairity.solvers._smo_loops import FLAT, land, room_to_fall, room_to_rise
 
@@ -40,15 +41,6 @@ def keep_rows_and_columns(memory, kept, old, new):
         source, target = kept[i] * old, i * new
         for j in range(len(kept)):
             memory[target + j] = memory[source + kept[j]]
-
-
-# A maximum may be taken in any order; there is no arithmetic in it to relax.
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
-def _largest(values, n):
-    most = _NEVER
-    for k in range(n):
-        most = max(most, values[k])
-    return most
 
 
 @njit(cache=True, nogil=True)
@@ -95,7 +87,7 @@ def _furthest_off(values, theta, below, above, best, distance):
     """The largest of these distances in a segment."""
     for k in range(len(best)):
         distance[k] = _distance(values[k], theta[k], best[k], below[k], above[k])
-    return _largest(distance, len(distance))
+    return largest(distance, len(distance))
 
 
 @njit(cache=True, nogil=True)
@@ -120,7 +112,7 @@ def single_steps_on_block(block, values, theta, pieces, tol, state, max_steps):
         best, gain = bests[: stop - start], gains[: stop - start]
         _best_of_single(f, t, low[here], high[here], b, a, inverse[here], best)
         _gain_of_single(f, t, b, a, half[here], best, gain)
-        k = _index_of(gain, len(gain), _largest(gain, len(gain)))
+        k = _index_of(gain, len(gain), largest(gain, len(gain)))
         change = best[k] - t[k]
         # mostly the variable of largest decrease is off itself
         distance = _distance(f[k], t[k], best[k], b[k], a[k])
@@ -155,7 +147,7 @@ def _furthest_here(ends, values, sign, room):
     """Place of the largest ``ends + sign values``."""
     for k in range(len(ends)):
         room[k] = ends[k] + sign * values[k]
-    return _index_of(room, len(ends), _largest(room, len(ends)))
+    return _index_of(room, len(ends), largest(room, len(ends)))
 
 
 @njit(cache=True, nogil=True)
@@ -180,7 +172,7 @@ def _partner_here(most, own, falls, values, diagonal, row, gain):
     """Place of the largest decrease among the variables of a segment, and that."""
     for k in range(len(falls)):
         gain[k] = _decrease_with(most, falls[k], values[k], own, diagonal[k], row[k])
-    best = _largest(gain, len(falls))
+    best = largest(gain, len(falls))
     return _index_of(gain, len(falls), best), best
 
 

@@ -1,6 +1,9 @@
 """Newton's method on logistic losses of few short rows, from start to end in one compiled call.
 
 A step on a thousand rows takes less time than a dozen calls of Python.
+
+Rows Z, ``z_i`` of n, come in ``rows``: where sparse ones begin, their columns and their values, or
+the table of dense ones column by column, shape (r, n); what is not there is empty.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -11,10 +14,12 @@ import math
 import numpy as np
 
 from pairity.operators._feature_loops import add_rows
+from pairity.operators._operator_loops import dot
 from pairity.runtime.resources import njit
 from pairity.solvers._primal_loops import (
     FIRST_ROWS,
     add_outer_products,
+    join_diagonal,
     pass_logistic,
     times_rows,
     worst_logistic,
@@ -29,7 +34,7 @@ _FLAT, _MOST_LENGTHS = 0.1, 3
 
 
 @njit(cache=True, nogil=True)
-def newton_on_logistic(pointers, indices, data, targets, weights, penalty, goal, most, pull):
+def newton_on_logistic(rows, targets, weights, penalty, goal, most, pull):
     """Minimise ``1/2 |w|^2 + sum_i c_i log(1 + exp(-y_i z_i w))`` from w = 0 on.
 
     ``pull`` becomes the dual variables.  Returns how many steps were taken; 0 where no length of a
@@ -42,10 +47,9 @@ def newton_on_logistic(pointers, indices, data, targets, weights, penalty, goal,
     scale, matrix = np.empty(width), np.empty((width, width))
     promised, n_steps, n_lengths = 0.0, 0, 0  # promised: size of the slope at the start of a step
     while True:
-        times_rows(pointers, indices, data, parameters, 0, n_rows, decisions)
+        _times(rows, parameters, 0, n_rows, decisions)
         pass_logistic(decisions, targets, weights, pull, curvature)
-        gradient[:] = 0.0
-        add_rows(pointers, indices, data, pull, 0, n_rows, gradient)
+        _transposed(rows, pull, gradient)
         slope = 0.0
         for at in range(width):
             gradient[at] = penalty[at] * parameters[at] - gradient[at]
@@ -53,7 +57,7 @@ def newton_on_logistic(pointers, indices, data, targets, weights, penalty, goal,
         if not abs(slope) <= _FLAT * promised:
             if n_lengths == _MOST_LENGTHS:
                 return 0
-            times_rows(pointers, indices, data, direction, 0, n_rows, change)
+            _times(rows, direction, 0, n_rows, change)
             further = _to_the_flat(slope, direction, penalty, change, curvature)
             for at in range(width):
                 parameters[at] += further * direction[at]
@@ -61,15 +65,13 @@ def newton_on_logistic(pointers, indices, data, targets, weights, penalty, goal,
             continue
         off = np.inf
         if n_steps:
-            off = _furthest(
-                pointers, indices, data, targets, weights, penalty * gradient, decisions, pull, goal
-            )
+            off = _furthest(rows, targets, weights, penalty * gradient, decisions, pull, goal)
         if off <= goal and _is_balanced(penalty, gradient, pull):
             return n_steps
         if n_steps == most:
             return 0
         if off > _NEARLY * goal:  # nearer than that the last matrix will do
-            _scaled_matrix(pointers, indices, data, curvature, penalty, scale, matrix)
+            _scaled_matrix(rows, curvature, penalty, scale, matrix)
             if not _factored(matrix):
                 return 0
         for at in range(width):
@@ -82,6 +84,50 @@ def newton_on_logistic(pointers, indices, data, targets, weights, penalty, goal,
             promised -= gradient[at] * direction[at]
             parameters[at] += direction[at]
         n_steps += 1
+
+
+@njit(cache=True, nogil=True)
+def _times(rows, parameters, start, stop, out):
+    """``out_i = z_i parameters`` for the rows from start to stop."""
+    pointers, indices, data, columns = rows
+    if not len(columns):
+        times_rows(pointers, indices, data, parameters, start, stop, out)
+        return
+    here = out[start:stop]
+    here[:] = 0.0
+    for at in range(len(columns)):
+        amount, column = parameters[at], columns[at, start:stop]
+        for row in range(len(here)):
+            here[row] += amount * column[row]
+
+
+@njit(cache=True, nogil=True)
+def _transposed(rows, theta, out):
+    """``out = sum_i theta_i z_i``."""
+    pointers, indices, data, columns = rows
+    if not len(columns):
+        out[:] = 0.0
+        add_rows(pointers, indices, data, theta, 0, len(theta), out)
+    for at in range(len(columns)):
+        out[at] = dot(columns[at], theta)
+
+
+@njit(cache=True, nogil=True)
+def _weighted_products(rows, weights, out):
+    """The upper triangle of ``sum_i weights_i z_i z_i'``."""
+    pointers, indices, data, columns = rows
+    if not len(columns):
+        diagonal = np.zeros(len(out))
+        out[:] = 0.0
+        add_outer_products(pointers, indices, data, weights, 0, len(weights), diagonal, out)
+        join_diagonal(diagonal, out)
+    weighted = np.empty(columns.shape[1])
+    for at in range(len(columns)):
+        column = columns[at]
+        for row in range(len(weighted)):
+            weighted[row] = weights[row] * column[row]
+        for other in range(at, len(columns)):
+            out[at, other] = dot(columns[other], weighted)
 
 
 @njit(cache=True, nogil=True)
@@ -106,7 +152,7 @@ def _to_the_flat(slope, direction, penalty, change, curvature):
 
 
 @njit(cache=True, nogil=True)
-def _furthest(pointers, indices, data, targets, weights, moved_by, decisions, pull, goal):
+def _furthest(rows, targets, weights, moved_by, decisions, pull, goal):
     """How far dual variables are at most from what their decisions, ``K theta``, call for.
 
     Some of them, where these are further than a goal that may be had without a new matrix.
@@ -114,7 +160,7 @@ def _furthest(pointers, indices, data, targets, weights, moved_by, decisions, pu
     n_rows, start, worst = len(targets), 0, 0.0
     moved = np.empty(n_rows)
     for stop in (min(FIRST_ROWS, n_rows), n_rows):
-        times_rows(pointers, indices, data, moved_by, start, stop, moved)
+        _times(rows, moved_by, start, stop, moved)
         some = slice(start, stop)
         of_some = worst_logistic(
             decisions[some], moved[some], targets[some], weights[some], pull[some]
@@ -127,14 +173,12 @@ def _furthest(pointers, indices, data, targets, weights, moved_by, decisions, pu
 
 
 @njit(cache=True, nogil=True)
-def _scaled_matrix(pointers, indices, data, curvature, penalty, scale, matrix):
+def _scaled_matrix(rows, curvature, penalty, scale, matrix):
     """The upper triangle of ``scale (penalty + Z' curvature Z) scale'``, with a diagonal of ones."""
     width = len(penalty)
-    diagonal = np.zeros(width)
-    matrix[:] = 0.0
-    add_outer_products(pointers, indices, data, curvature, 0, len(curvature), diagonal, matrix)
+    _weighted_products(rows, curvature, matrix)
     for at in range(width):
-        amount = diagonal[at] + 2.0 * matrix[at, at] + penalty[at]
+        amount = matrix[at, at] + penalty[at]
         scale[at] = 1.0 / math.sqrt(amount) if amount > 0.0 else 1.0
     for at in range(width):
         row, factor = matrix[at], scale[at]

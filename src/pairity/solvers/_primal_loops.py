@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from pairity.operators._operator_loops import largest
 from pairity.runtime._exponential import exponential
 from pairity.runtime.resources import njit
 
@@ -23,21 +24,23 @@ def add_outer_products(pointers, indices, data, weights, start, stop, diagonal, 
     Squares of entries go to ``diagonal``, products of two to the upper triangle of ``out``, its
     diagonal included: a row may name a column twice.  See :func:`join_diagonal`.
     """
+    entry = pointers[start]
     for row in range(start, stop):
-        entry = pointers[row]
-        if pointers[row + 1] == entry + 2:  # as rows of two names are
-            column, other = indices[entry], indices[entry + 1]
+        end = pointers[row + 1]
+        if end == entry + 2:  # as rows of two names are
+            column, other = np.uint64(indices[entry]), np.uint64(indices[entry + 1])
             amount, rest = weights[row] * data[entry], weights[row] * data[entry + 1]
             diagonal[column] += amount * data[entry]
             diagonal[other] += rest * data[entry + 1]
             out[min(column, other), max(column, other)] += amount * data[entry + 1]
         elif weights[row] != 0.0:
-            for one in range(entry, pointers[row + 1]):
-                column, amount = indices[one], weights[row] * data[one]
+            for one in range(entry, end):
+                column, amount = np.uint64(indices[one]), weights[row] * data[one]
                 diagonal[column] += amount * data[one]
-                for two in range(one + 1, pointers[row + 1]):
-                    other = indices[two]
+                for two in range(one + 1, end):
+                    other = np.uint64(indices[two])
                     out[min(column, other), max(column, other)] += amount * data[two]
+        entry = end
 
 
 @njit(cache=True, nogil=True)
@@ -72,16 +75,19 @@ def add_squares(pointers, indices, data, weights, out):
 @njit(cache=True, nogil=True)
 def times_rows(pointers, indices, data, parameters, start, stop, out):
     """``out_i = z_i parameters`` for the rows from start to stop."""
+    # columns without a sign: an access by one that may be negative asks whether it is
+    one = pointers[start]
     for row in range(start, stop):
-        one = pointers[row]
-        if pointers[row + 1] == one + 2:  # as rows of two names are
-            two = one + 1
-            out[row] = data[one] * parameters[indices[one]] + data[two] * parameters[indices[two]]
-            continue
-        total = 0.0
-        for entry in range(one, pointers[row + 1]):
-            total += data[entry] * parameters[indices[entry]]
-        out[row] = total
+        end = pointers[row + 1]
+        if end == one + 2:  # as rows of two names are
+            first, second = np.uint64(indices[one]), np.uint64(indices[one + 1])
+            out[row] = data[one] * parameters[first] + data[one + 1] * parameters[second]
+        else:
+            total = 0.0
+            for entry in range(one, end):
+                total += data[entry] * parameters[np.uint64(indices[entry])]
+            out[row] = total
+        one = end
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -126,7 +132,8 @@ def slope_of_rounded(decisions, change, length, pieces, width, centre):
     return total
 
 
-@njit(cache=True, nogil=True)
+# Denominators are at least 1, or not used: nobody has to ask whether they are 0.
+@njit(cache=True, nogil=True, error_model="numpy")
 def pass_logistic(decisions, targets, weights, pull, curvature):
     """Pull and curvature of logistic losses."""
     small = curvature  # exponentials in a loop of their own: it is made of vector instructions
@@ -140,16 +147,15 @@ def pass_logistic(decisions, targets, weights, pull, curvature):
         curvature[i] = weights[i] * small[i] * sure * sure
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def worst_logistic(decisions, moved, targets, weights, pull):
     """Largest difference of a share ``|pull| / weight`` and the probability at ``decisions - moved``."""
-    wrong = np.empty(len(decisions))
+    apart = np.empty(len(decisions))
     for i in range(len(decisions)):
-        margin = targets[i] * (decisions[i] - moved[i])
-        small = exponential(-abs(margin))
-        wrong[i] = (small if margin > 0.0 else 1.0) / (1.0 + small)
-    worst = 0.0
+        size = abs(decisions[i] - moved[i])
+        apart[i] = exponential(-size) if size < _CERTAIN else 0.0
     for i in range(len(decisions)):
-        if weights[i] > 0.0:
-            worst = max(worst, abs(wrong[i] - abs(pull[i]) / weights[i]))
-    return worst
+        upper = apart[i] if targets[i] * (decisions[i] - moved[i]) > 0.0 else 1.0
+        difference = abs(upper / (1.0 + apart[i]) - abs(pull[i]) / weights[i])
+        apart[i] = difference if weights[i] > 0.0 else 0.0
+    return max(0.0, largest(apart, len(apart)))

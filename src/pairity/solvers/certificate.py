@@ -30,8 +30,8 @@ _FINEST_GAP = 1e-5
 _FIRST_ENTRIES, _PRECISE_ENTRIES, _LEAST_ROWS = 400, 300_000, 6
 #: Rows whose losses are added up at a time.
 _ROWS_PER_RANGE = 100_000
-#: Share of the tolerance up to which rounding does not matter.
-_NEGLIGIBLE = 1e-3
+#: Share of the tolerance up to which rounding does not matter; the least objective to divide by.
+_NEGLIGIBLE, _TINY = 1e-3, np.finfo(float).tiny
 
 
 @dataclass(frozen=True)
@@ -167,21 +167,16 @@ def _sums(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
     Those of ranges of rows, which do not depend on the number of threads, are added up in order.
     """
     if len(loss) <= _ROWS_PER_RANGE:
-        return _sums_at_once(loss, theta, decisions)
+        return loss.sums(theta, decisions)
     sums = np.zeros((-(-len(loss) // _ROWS_PER_RANGE), 3))
 
     def some(start: int, stop: int) -> None:
         part = slice(start, stop)
-        terms = _sums_at_once(loss.take(part), theta[part], decisions[part])
-        sums[start // _ROWS_PER_RANGE] = terms
+        of_part = loss.take(part).sums(theta[part], decisions[part])
+        sums[start // _ROWS_PER_RANGE] = of_part
 
     run_in_ranges(some, len(loss), _ROWS_PER_RANGE)
     return sums.sum(axis=0)
-
-
-def _sums_at_once(loss: SomeLoss, theta: Vector, decisions: Vector) -> Vector:
-    terms = loss.value(decisions), loss.at_zero(), loss.conjugate(theta)
-    return np.array([term.sum() for term in terms])
 
 
 def certify_values(
@@ -211,7 +206,7 @@ def certify_values(
     if problem.has_bias:  # a dual bound holds for sum(theta) = 0 alone: count what is missing
         gap += abs(float(theta.sum()) * bias)
     # a gap is relative to the objective, or to a billionth of that of the function 0
-    size = max(abs(primal), abs(dual), 1e-9 * of_zero, np.finfo(float).tiny)
+    size = max(abs(primal), abs(dual), 1e-9 * of_zero, _TINY)
     interval = low, high, bias
     return Certificate(
         primal, dual, gap, gap / size, violation, *interval, *loss.support(theta), tol, rounding

@@ -50,7 +50,7 @@ _PATIENCE_SMOOTH, _PATIENCE = 25, 40
 _MANY_ROWS, _SAMPLE_SHARE, _SAMPLE_PER_PARAMETER = 50_000, 16, 50
 #: Parameters, and products of two entries of a sparse and of a dense row, which BLAS multiplies
 #: quicker, up to which all steps are one compiled call.
-_MOST_AT_ONCE, _PRODUCTS_AT_ONCE, _DENSE_AT_ONCE = 200, 200_000, 40_000
+_MOST_AT_ONCE, _PRODUCTS_AT_ONCE, _DENSE_AT_ONCE = 200, 200_000, 4_000_000
 #: Residual of conjugate gradients, over the gradient.
 _RESIDUAL, _EXACT = 0.05, 1e-10
 
@@ -69,7 +69,7 @@ def solve_primal(
     design, n_iter = Design(rows, problem.has_bias), 0
     if start is None and _is_short(design, loss, options):
         pull = np.empty(len(loss))
-        given = *design.all_entries, loss.targets, loss.weights, design.penalty
+        given = design.all_rows, loss.targets, loss.weights, design.penalty
         n_iter = newton_on_logistic(*given, _FINALLY * options.tol, options.max_iter, pull)
     if n_iter:
         theta = pull if together is None else together.spread(pull)
@@ -82,7 +82,7 @@ def solve_primal(
 def _is_short(design: Design, loss: Any, options: SolverOptions) -> bool:
     """Whether calls of Python would take longer than the work: few logistic rows, nobody watching."""
     watched = options.report is not None or options.callback is not None
-    if watched or not isinstance(loss, Logistic) or design.n_parameters > _MOST_AT_ONCE:
+    if watched or not isinstance(loss, Logistic) or not 0 < design.n_parameters <= _MOST_AT_ONCE:
         return False
     return design.n_products <= (_PRODUCTS_AT_ONCE if design.is_sparse else _DENSE_AT_ONCE)
 

@@ -43,6 +43,8 @@ _ROWS_TO_TRY = 4000
 _LEAST_ADDED, _MOST_ADDED = 1e-15, 1e-3
 #: Conjugate gradients: steps at most.
 _MOST_STEPS = 500
+#: Sparse rows that are not there.
+_NO_ENTRIES = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,16 +77,16 @@ class Design:
         return self.rows.indptr, self.rows.indices, self.rows.data
 
     @property
-    def all_entries(self) -> tuple[Any, Any, Any]:
-        """The same of rows of any kind, with the ones of a bias."""
+    def all_rows(self) -> tuple[Any, Any, Any, Any]:
+        """The same with the ones of a bias, and no columns; or nothing, and the columns of dense rows."""
         rows = self.rows
-        if self.has_bias:
-            rows = beside_one_another([rows, np.ones((rows.shape[0], 1))])
         if self.is_sparse:
-            return rows.indptr, rows.indices, rows.data
-        n_rows, width = rows.shape
-        pointers = np.arange(n_rows + 1, dtype=np.int32) * np.int32(width)
-        return pointers, np.tile(np.arange(width, dtype=np.int32), n_rows), rows.ravel()
+            if self.has_bias:
+                rows = beside_one_another([rows, np.ones((rows.shape[0], 1))])
+            return rows.indptr, rows.indices, rows.data, np.empty((0, 0))
+        columns = np.ones((self.n_parameters, rows.shape[0]))
+        columns[: rows.shape[1]] = rows.T
+        return *_NO_ENTRIES, columns
 
     @property
     def n_products(self) -> float:

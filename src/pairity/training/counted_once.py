@@ -22,8 +22,8 @@ from pairity.training.read import TrainingData
 #: Rows from which on repeated ones are looked for, the share of distinct ones that makes it pay, and
 #: rows by which that is judged.
 _ROWS_TO_COUNT, _SHARE, _TRIED = 200, 0.5, 4000
-#: Numbers of pairs, per row, up to which they are counted in a table.
-_CELLS_PER_ROW = 4
+#: Numbers of pairs, per row, up to which they are counted in a table, or which of them occur.
+_CELLS_PER_ROW, _LOOKED_UP_PER_ROW = 4, 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def _meet_again(pairs: Pairs) -> bool:
     if pairs.n_objects > 2 * _SHARE * len(pairs):  # so many different pairs take fewer objects
         return False
     n_cells = pairs.n_objects**2
-    in_table = n_cells <= _CELLS_PER_ROW * max(len(pairs), 1000)
+    in_table = n_cells <= _LOOKED_UP_PER_ROW * max(len(pairs), 1000)
     if len(pairs) > _TRIED and not in_table:
         return True
     keys = unordered_keys(pairs.first, pairs.second, pairs.n_objects)
