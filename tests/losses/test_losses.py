@@ -83,6 +83,33 @@ def test_value_is_that_of_the_books(kind, table):
 
 
 @for_each
+@given(table=rows(), moved=eighths)
+def test_sums_are_those_of_single_rows(kind, table, moved):
+    targets, c, decisions = table
+    loss = loss_of(kind, targets, c)
+    theta = loss.snapped(loss.prox(np.full(len(c), moved), 1.0))
+    terms = loss.value(decisions), loss.at_zero(), loss.conjugate(theta)
+    expected = [term.sum() for term in terms]
+    np.testing.assert_allclose(loss.sums(theta, decisions), expected, rtol=1e-13, atol=1e-13)
+
+
+def test_logistic_violation_is_the_largest_difference_of_probabilities():
+    rng = np.random.default_rng(0)
+    labels, c = rng.choice([-1.0, 1.0], 300), rng.uniform(0.1, 3.0, 300)
+    c[::7] = 0.0  # of no account
+    loss, decisions = Logistic(labels, c), 3.0 * rng.normal(size=300)
+    theta = labels * c * rng.uniform(0.0, 1.0, 300)
+    counted = c > 0.0
+    shares = (labels * theta)[counted] / c[counted]
+    expected = np.abs(shares - 1.0 / (1.0 + np.exp(labels * decisions)[counted])).max()
+    assert loss.violation(theta, decisions) == pytest.approx(expected, rel=1e-13)
+    assert np.isfinite(loss.sums(theta, decisions)).all()
+    theta[1] = np.nan  # no number is no small violation
+    assert not loss.violation(theta, decisions) <= 1.0
+    assert np.isnan(loss.sums(theta, decisions)[2])
+
+
+@for_each
 @given(target=eighths, weight=weights, decision=eighths)
 def test_fenchel_value_is_the_largest_of_the_dual(kind, target, weight, decision):
     """loss(f) = max over theta of -theta f - h(theta)."""

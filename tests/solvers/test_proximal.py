@@ -6,6 +6,7 @@ import pytest
 from pairity import Pairs, PairSVC, PairSVR
 from pairity.kernels import Gaussian, Linear
 from pairity.losses import epsilon_insensitive, hinge
+from pairity.solvers import proximal
 from pairity.solvers.polish import Block
 from pairity.solvers.proximal import settle
 
@@ -48,6 +49,17 @@ def test_the_conditions_of_optimality_hold(scale, regression, with_bias):
     theta = settle(block, np.zeros(200), 1e-3)
     assert violation_of(block, theta) <= 1e-3
     if with_bias:
+        assert abs(theta.sum()) <= 1e-9 * np.abs(theta).sum()
+
+
+@pytest.mark.parametrize("most", [1, 2, 4, 8])
+@pytest.mark.parametrize("regression", [False, True])
+def test_sums_stay_where_steps_are_cut_short(most, regression, monkeypatch):
+    monkeypatch.setattr(proximal, "_MOST_STEPS", most)
+    for seed in range(4):
+        block = block_of(60, 1e3, regression=regression, with_bias=True, seed=seed)
+        theta = settle(block, np.zeros(60), 1e-9)
+        assert theta.any()
         assert abs(theta.sum()) <= 1e-9 * np.abs(theta).sum()
 
 

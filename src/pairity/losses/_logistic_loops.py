@@ -17,14 +17,17 @@ _TINY = np.finfo(np.float64).tiny
 
 @njit(cache=True, nogil=True, inline="always")
 def _share(target, weight, theta):
-    """``u = y theta / c`` in [0, 1]."""
-    return min(max(target * theta / weight, 0.0), 1.0)
+    """``u = y theta / c`` in [0, 1], or NaN."""
+    share = target * theta / weight
+    if share < 0.0:
+        return 0.0
+    return 1.0 if share > 1.0 else share
 
 
 # Weights are above 0 where anything is divided by them.
 @njit(cache=True, nogil=True, error_model="numpy")
 def sum_logistic(targets, weights, theta, decisions):
-    """Sums of losses, of weights, and of dual terms."""
+    """Sums of losses, of those of the decision 0, and of dual terms."""
     loss, weight, dual = 0.0, 0.0, 0.0
     for i in range(len(targets)):
         if weights[i] > 0.0:
@@ -34,7 +37,7 @@ def sum_logistic(targets, weights, theta, decisions):
             loss += weights[i] * (math.log1p(math.exp(-abs(margin))) - min(margin, 0.0))
             weight += weights[i]
             dual += weights[i] * entropy
-    return loss, weight, dual
+    return loss, math.log(2.0) * weight, dual
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -49,4 +52,6 @@ def worst_share(targets, weights, theta, decisions):
             difference = abs(other - _share(targets[i], weights[i], theta[i]))
             if not difference <= worst:
                 worst = difference
+                if worst != worst:
+                    break
     return worst

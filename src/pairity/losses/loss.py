@@ -35,8 +35,7 @@ from scipy.special import expit
 
 from pairity.pairs.arrays import Mask, Places, Vector
 
-#: Distance from a bound, over its size (from 0, over the largest variable), that is but rounding; a
-#: decision of this size has a loss below rounding.
+#: Rounding, over the size of a bound or of the largest variable; a decision whose loss is below it.
 _ROUNDING, _CERTAIN = 1e-13, 40.0
 _BISECTIONS, _SETTLED, _TINY = 100, 1e-15, np.finfo(np.float64).tiny
 
@@ -218,13 +217,9 @@ class PiecewiseLinear(Loss):
 
     def signed(self, signs: Vector) -> Self:
         """Losses of the decisions ``sign * f``, for signs +1 and -1."""
-        kept = signs > 0
-        return type(self)(
-            np.where(kept, self.low, -self.high),
-            np.where(kept, self.high, -self.low),
-            np.where(kept, self.below, -self.above),
-            np.where(kept, self.above, -self.below),
-        )
+        turned = [-self.high, -self.low, -self.above, -self.below]
+        both = zip(self._parts(), turned, strict=True)
+        return type(self)(*(np.where(signs > 0, own, other) for own, other in both))
 
 
 def hinge(labels: Vector, weights: Vector) -> PiecewiseLinear:
@@ -240,7 +235,7 @@ def epsilon_insensitive(targets: Vector, weights: Vector, epsilon: float) -> Pie
 
 @dataclass(frozen=True)
 class _Weighted(Loss):
-    """Losses of targets y (labels -1 and +1, or numbers) with weights c."""
+    """Losses of targets y, labels -1 and +1 or numbers, with weights c."""
 
     targets: Vector
     weights: Vector
@@ -268,8 +263,7 @@ class _Weighted(Loss):
 class Logistic(_Weighted):
     """``c log(1 + exp(-y f))``; dual term ``c (u log u + (1-u) log(1-u))``, ``u = y t / c`` in [0, 1].
 
-    At the optimum ``u_i`` is the probability that the model gives to the *other* label.  Violations
-    are differences of probabilities, which differ less than decisions do.
+    At the optimum ``u_i`` is the probability of the *other* label; violations are differences of such.
     """
 
     def value(self, decisions: Vector) -> Vector:
@@ -277,23 +271,16 @@ class Logistic(_Weighted):
         margins = self.targets * decisions  # np.logaddexp takes five times as long
         return self.weights * (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0.0))
 
-    def at_zero(self) -> Vector:
-        """``c log(2)`` of each observation."""
-        return np.log(2.0) * self.weights
-
     def conjugate(self, theta: Vector) -> Vector:
         """Negative entropy of ``u``, weighted."""
         share = self._share(theta)
-        rest = 1.0 - share
-        known, unknown = (np.log(np.maximum(u, _TINY)) for u in (share, rest))
-        return self.weights * (share * known + rest * unknown)
+        return self.weights * sum(u * np.log(np.maximum(u, _TINY)) for u in (share, 1.0 - share))
 
     def sums(self, theta: Vector, decisions: Vector) -> Vector:
         """Those of the three methods above, in one compiled pass."""
-        from pairity.losses._logistic_loops import sum_logistic  # compiled code, for fits alone
+        from pairity.losses._logistic_loops import sum_logistic  # fits alone compile
 
-        of_losses, weight, dual = sum_logistic(self.targets, self.weights, theta, decisions)
-        return np.array([of_losses, np.log(2.0) * weight, dual])
+        return np.array(sum_logistic(self.targets, self.weights, theta, decisions))
 
     def _share(self, theta: Vector) -> Vector:
         weights = np.where(self.weights > 0, self.weights, 1.0)
@@ -316,8 +303,7 @@ class Logistic(_Weighted):
     def prox(self, point: Vector, step: float | Vector) -> Vector:
         """Minimiser of the dual term plus ``(t - point)^2 / (2 step)``.
 
-        With f the decision at which it rests, ``t = point + step f`` (Moreau): Newton's method
-        between bounds that hold f, a bisection where it leaves them.
+        It is ``point + step f`` (Moreau), f by Newton's method, by bisection where that leaves bounds.
         """
         low, high = -point / step, (self.targets * self.weights - point) / step
         low, high = np.minimum(low, high), np.maximum(low, high)
@@ -337,9 +323,8 @@ class Logistic(_Weighted):
     def bias_interval(self, theta: Vector, values: Vector) -> tuple[float, float]:
         """The bias that minimises the loss of ``values + bias``, twice.
 
-        All decisions below the log odds of the weights call for a larger bias, all above for a
-        smaller one, which brackets it.  Where one label alone has weight there is none: then the
-        bias from which on every loss is below rounding.
+        All decisions below the log odds of the weights call for a larger one, all above for a smaller
+        one.  Where one label alone has weight: from which on every loss is below rounding.
         """
         positive, negative = (float(self.weights[s * self.targets > 0].sum()) for s in (1, -1))
         lowest, highest = float(values.min()), float(values.max())
@@ -410,5 +395,5 @@ class Squared(_Weighted):
         return size or 1.0
 
     def is_free(self, theta: Vector) -> Mask:
-        """All of them: there are no bounds."""
+        """All: there are no bounds."""
         return np.ones(len(theta), dtype=np.bool_)

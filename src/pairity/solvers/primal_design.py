@@ -78,7 +78,7 @@ class Design:
 
     @property
     def all_rows(self) -> tuple[Any, Any, Any, Any]:
-        """The same with the ones of a bias, and no columns; or nothing, and the columns of dense rows."""
+        """The same with the ones of a bias, and no columns; of dense rows columns alone."""
         rows = self.rows
         if self.is_sparse:
             if self.has_bias:

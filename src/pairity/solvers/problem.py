@@ -148,22 +148,25 @@ def settled(problem: AnyProblem[Any], theta: Vector) -> Vector:
 
 
 def balanced(problem: AnyProblem[Any], theta: Vector) -> Vector:
-    """``sum(theta) = 0`` where there is a bias: free variables give way first, then all of them.
+    """``sum(theta) = 0`` where there is a bias."""
+    return with_sum(problem.loss, theta, 0.0) if problem.has_bias else theta
+
+
+def with_sum(loss: Loss, theta: Vector, total: float) -> Vector:
+    """Variables of a given sum: free ones give way first, then all of them.
 
     Each in proportion to its room.  A sum next to rounding stays, and is counted with the duality
     gap: setting it right would move variables off their bounds.
     """
-    if not problem.has_bias:
-        return theta
     theta = theta.copy()
-    for group in (problem.loss.is_free(theta), np.ones(len(theta), dtype=np.bool_)):
-        surplus = float(theta.sum())
+    for group in (loss.is_free(theta), np.ones(len(theta), dtype=np.bool_)):
+        surplus = float(theta.sum()) - total
         if abs(surplus) <= _NEGLIGIBLE * float(np.abs(theta).sum()):
             break
-        room = problem.loss.room(theta, -surplus)[group]
-        total = float(room.sum())
-        if total > 0.0:
-            theta[group] -= np.sign(surplus) * min(abs(surplus) / total, 1.0) * room
+        room = loss.room(theta, -surplus)[group]
+        whole = float(room.sum())
+        if whole > 0.0:
+            theta[group] -= np.sign(surplus) * min(abs(surplus) / whole, 1.0) * room
     return theta
 
 

@@ -29,6 +29,7 @@ from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.low_rank.minimise import step_length
 from pairity.solvers.polish import Block, Index, factored, times
+from pairity.solvers.problem import with_sum
 
 #: First rho: a share of the diagonal, and what moves decisions by so many margins at a bound.
 _SHARE_OF_DIAGONAL, _MARGINS = 0.06, 2.0
@@ -79,6 +80,8 @@ class _Run:
         while self.n_steps < _MOST_STEPS:
             started = self.n_steps
             theta = self._minimised(point)
+            if self.block.total is not None:  # a step that was cut short leaves the sum off
+                theta = with_sum(self.loss, theta, self.block.total)
             point = self._at(theta)
             violation = self._violation(point)
             if violation < self.least:
