@@ -203,9 +203,9 @@ def concatenated_inner_product(atoms: Atoms, kernel: Kernel) -> Any:
     edges = atoms.objects(kernel)
     total = edges.ac + edges.bd
     if atoms.n_symmetric:
-        total = total + atoms.symmetric(Linear())
+        total = total + atoms.symmetric(_INNER)
     if atoms.n_antisymmetric:
-        total = total + atoms.antisymmetric(Linear())
+        total = total + atoms.antisymmetric(_INNER)
     return total
 
 
@@ -235,6 +235,10 @@ class Linear(_ObjectKernel):
     def explicit(self, features: Features) -> Features:
         """The features themselves."""
         return features
+
+
+#: That of group features.
+_INNER = Linear()
 
 
 @dataclass(eq=False, repr=False)
