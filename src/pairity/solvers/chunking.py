@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from pairity.kernels.elementary import spread_rows
 from pairity.losses.loss import Vector
 from pairity.operators.operator import KernelOperator
 from pairity.runtime.resources import ENTRIES_PER_CALL, stop_if_abandoned
@@ -67,6 +68,8 @@ _STEPS_BEFORE_POLISH, _POLISH_COST = 2, 0.015
 _FEW_ROUNDS, _STEPS_OF_A_ROUND = 100, 500
 #: With a large C a small violation may leave a large gap: some exact rounds are then added.
 _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
+#: Share of the margin by which rounding may move decisions before a fit is given up.
+_DROWNED = 1e-2
 #: Sets up to which kernel values are in double precision, and the share of a set that must be in the
 #: last one for its kernel values to be kept.
 _SMALL_SET, _MOST_OF_IT = 2048, 0.5
@@ -119,7 +122,8 @@ class _Run:
         self.n_iter = self.n_rounds = 0
         self.objective, self.idle_rounds, self.extra_rounds = np.inf, 0, 0
         self.best_violation, self.has_tried_all = np.inf, False
-        self.slow_rounds = self.stuck_rounds = 0
+        self.slow_rounds = self.stuck_rounds = self.next_look = 0
+        self.largest_value = float(problem.operator.diagonal().max(initial=0.0))
         self.values = problem.operator.rough_product(theta)
         self.fresh = not problem.operator.has_rough_products
 
@@ -158,6 +162,8 @@ class _Run:
             if self.n_iter >= options.max_iter or self.n_rounds >= most_rounds:
                 self.n_iter = max(self.n_iter, options.max_iter)  # rounds count as steps here
                 return f"max_iter={options.max_iter} steps used up"
+            if self._is_drowned():
+                return LOST
             if self._is_idle():
                 if not self._tries_more():
                     return LOST
@@ -165,6 +171,23 @@ class _Run:
             if not self._round(violation, merit, relative_gap):
                 # what violates is below the rounding of the bias
                 return REACHED if violation <= options.tol else LOST
+
+    def _is_drowned(self) -> bool:
+        """Whether rounding alone moves decisions by much of the margin: no round will help.
+
+        Looked at where it may be so, after one round, two, four and so on.
+        """
+        if self.n_rounds < self.next_look:
+            return False
+        operator, allowed = self.problem.operator, _DROWNED * self.problem.loss.scale
+        self.next_look = max(1, 2 * self.n_rounds)
+        at_most = self.largest_value * float(np.abs(self.theta).sum()) * np.finfo(float).eps
+        if at_most <= allowed or 10.0 * self.options.tol > allowed:
+            return False
+        rows, used = spread_rows(len(self.theta), _LEAST_ROWS), np.flatnonzero(self.theta)
+        values = operator.block(rows, used) @ self.theta[used]
+        precise = operator.precise_product(rows, self.theta)
+        return float(np.abs(precise - values).max()) > allowed
 
     def _measure(self) -> tuple[float, Vector, float]:
         """Violation, by how much each variable is off the middle bias, and the relative gap."""
