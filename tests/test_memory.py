@@ -23,6 +23,7 @@ from pairity.model_selection.landmark_ridge import kernel_columns, plan_landmark
 from pairity.operators.blockwise import Blockwise, operator_within
 from pairity.operators.pair_operator import PairOperator
 from pairity.operators.restricted import Resident
+from pairity.runtime import resources
 from pairity.runtime.resources import Budget, megabytes_of
 from pairity.solvers.polish import Block, polish
 
@@ -105,6 +106,19 @@ def in_processes_of_their_own(work, arguments, **environment):
         check=True,
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_free_memory_is_looked_at_again_after_a_moment(monkeypatch):
+    now, seen = [100.0], iter([1000.0, 500.0])
+    monkeypatch.setattr(resources, "available_megabytes", lambda: next(seen))
+    monkeypatch.setattr(resources.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(resources, "_last_look", [float("-inf"), 0.0])
+    first = resources.default_limit(None)
+    now[0] += 0.05
+    assert resources.default_limit(None) == first
+    now[0] += 0.1
+    assert resources.default_limit(None) == first / 2.0
+    assert resources.default_limit(77.0) == 77.0
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the C library of Linux")

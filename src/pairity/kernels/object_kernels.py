@@ -302,9 +302,10 @@ class Identity(_ObjectKernel):
         tells = [_what_tells(tables[0], table)[1] for table in tables]
         if len(tells) == 1:
             distinct = distinct_rows(tells[0])
-            if distinct.are_all_in_order:  # as those of training are
-                return [_indicators_in_order(len(distinct.inverse))]
-            return [_indicators(distinct.inverse, len(distinct.representative))]
+            n_distinct = len(distinct.representative)
+            if distinct.are_all_in_order and n_distinct <= _MOST_KEPT:  # as those of training are
+                return [_indicators_in_order(n_distinct)]
+            return [_indicators(distinct.inverse, n_distinct)]
         distinct = distinct_rows(joined(tells, 0))
         ends = list(accumulate(table.shape[0] for table in tells))
         columns = np.split(distinct.inverse, ends[:-1])
@@ -318,7 +319,11 @@ def _indicators(column: Places, n_columns: int) -> sp.csr_array:
     return sp.csr_array(parts, shape=(n_rows, n_columns))
 
 
-@lru_cache(maxsize=8)
+#: Names whose indicators are kept from fit to fit, where they are in order.
+_MOST_KEPT = 10_000
+
+
+@lru_cache(maxsize=4)
 def _indicators_in_order(n_rows: int) -> sp.csr_array:
     """The same where row i is in column i."""
     return _indicators(np.arange(n_rows), n_rows)

@@ -29,8 +29,6 @@ from pairity.runtime.resources import megabytes_of
 
 #: Columns of dense features, and of sparse ones, at most; entries of a sparse row.
 _MOST_DENSE, _MOST_SPARSE, _MOST_ENTRIES = 2000, 200_000, 500
-#: Pairs whose features, a few thousand at most, are made at once without counting them, and kept.
-FEW_PAIRS = 1000
 #: Features for each pair up to which parameters are fewer unknowns than dual variables: dense ones,
 #: and sparse ones, whose passes are as short as their rows.
 _DENSE_PER_PAIR, _SPARSE_PER_PAIR = 0.5, 2.0
@@ -52,19 +50,8 @@ class Tables:
         """Features of a symbol, shape (n, width)."""
         if isinstance(symbol, Kernel):
             return self.objects[symbol][self.ends(letter)[rows]]
-        if rows != slice(None) or len(self.pairs) > FEW_PAIRS:
-            pairs = self.pairs if rows == slice(None) else self.pairs[rows]
-            return _group_features(symbol, pairs.swap() if letter else pairs)
-        known = self._known_groups.get((id(symbol), letter))
-        if known is None:
-            known = _group_features(symbol, self.pairs.swap() if letter else self.pairs)
-            self._known_groups[id(symbol), letter] = known
-        return known
-
-    @cached_property
-    def _known_groups(self) -> dict[tuple[int, int], Any]:
-        """Group features of few pairs by symbol, of a form that outlives this, and letter."""
-        return {}
+        pairs = self.pairs if rows == slice(None) else self.pairs[rows]
+        return _group_features(symbol, pairs.swap() if letter else pairs)
 
     def two(self, word: Word) -> tuple[Places, Places]:
         """Row numbers of the two objects that a word names."""

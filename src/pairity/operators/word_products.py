@@ -19,13 +19,15 @@ from pairity.operators._feature_loops import (
     add_rows,
     add_rows_precisely,
 )
-from pairity.operators.explicit_rows import FEW_PAIRS, Tables
+from pairity.operators.explicit_rows import Tables
 from pairity.operators.group_features import group_table
 from pairity.operators.words import Block, Word
 from pairity.pairs.arrays import Places, Vector, batches, sums_at
 
 #: Entries of products of features that are made at a time.
 _ENTRIES_AT_A_TIME = 2_000_000
+#: Pairs whose features, a few thousand at most, are made at once without counting them.
+_FEW_PAIRS = 1000
 
 
 def reduce_words(block: Block, tables: Tables, vector: Any) -> NDArray[Any]:
@@ -187,7 +189,7 @@ def _precise_rows(rows: Places, table: Any, amounts: Vector) -> Any:
 
 def _parts(block: Block, tables: Tables) -> list[slice]:
     """Rows whose products of features are made at a time."""
-    if len(tables.pairs) <= FEW_PAIRS:
+    if len(tables.pairs) <= _FEW_PAIRS:
         return [slice(None)]
     widths = [tables.of(symbol, 0, slice(0, 1)).shape[1] for symbol in block.symbols]
     return list(batches(len(tables.pairs), int(_ENTRIES_AT_A_TIME // max(1, np.prod(widths)))))

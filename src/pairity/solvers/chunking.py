@@ -68,7 +68,8 @@ _STEPS_BEFORE_POLISH, _POLISH_COST = 2, 0.015
 _FEW_ROUNDS, _STEPS_OF_A_ROUND = 100, 500
 #: With a large C a small violation may leave a large gap: some exact rounds are then added.
 _FAIR_GAP, _MOST_EXTRA_ROUNDS = 1e-2, 4
-#: Share of the margin by which rounding may move decisions before a fit is given up.
+#: Share of the margin by which rounding may move decisions before a fit is given up, beyond ten times
+#: the tolerance.
 _DROWNED = 1e-2
 #: Sets up to which kernel values are in double precision, and the share of a set that must be in the
 #: last one for its kernel values to be kept.
@@ -179,10 +180,11 @@ class _Run:
         """
         if self.n_rounds < self.next_look:
             return False
-        operator, allowed = self.problem.operator, _DROWNED * self.problem.loss.scale
+        operator = self.problem.operator
+        allowed = max(_DROWNED * self.problem.loss.scale, 10.0 * self.options.tol)
         self.next_look = max(1, 2 * self.n_rounds)
         at_most = self.largest_value * float(np.abs(self.theta).sum()) * np.finfo(float).eps
-        if at_most <= allowed or 10.0 * self.options.tol > allowed:
+        if at_most <= allowed:
             return False
         rows, used = spread_rows(len(self.theta), _LEAST_ROWS), np.flatnonzero(self.theta)
         values = operator.block(rows, used) @ self.theta[used]
