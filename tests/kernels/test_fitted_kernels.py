@@ -1,5 +1,8 @@
 """Kernels whose parameters the training pairs decide: widths, scales, identity."""
 
+import pickle
+from copy import copy, deepcopy
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -194,3 +197,22 @@ def test_identity_with_ids_on_one_side_only_is_refused():
     model = PairSVC("antisymmetric", kernel=Identity()).fit(with_ids, [1, -1])
     with pytest.raises(KernelError, match="pass ids"):
         model.decision_function(Pairs(np.eye(3), [0], [1]))
+
+
+def test_kernels_of_a_fit_know_what_they_are():
+    """Their tokens are kept; those of copies with other parameters, and of copies elsewhere, are not."""
+    kernel = 0.5 * Gaussian("median") + Tensor(Gaussian(2.0), Linear(), Linear())
+    plain = kernel.token
+    kept = kernel.detached().with_token()
+    assert kept.token == plain
+    assert kept.token is kept.token
+    assert kept == kernel
+    assert hash(kept) == hash(kernel)
+    fitted = kept.fitted_to(cases.random_pairs(0))
+    assert fitted.token != plain  # the width is known
+    for twin in (copy(kept), deepcopy(kept), pickle.loads(pickle.dumps(kept))):
+        assert "_token" not in vars(twin)
+        assert twin == kept
+    kernel.terms[0].factor = 0.25  # of the user's own, which a fit does not look at again
+    assert kept.token == plain
+    assert kernel.token != plain

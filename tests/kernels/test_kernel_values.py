@@ -1,5 +1,7 @@
 """Every kernel against its plain twin, and Gram, diagonal and PSD against each other."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import cases
 import naive
 from pairity import Pairs
 from pairity.kernels import Gaussian, Linear, Polynomial, Precomputed, Tensor
+from pairity.kernels.elementary import squared_distances
 
 
 def assert_close(got, expected, relative=1e-12):
@@ -101,3 +104,26 @@ def test_gram_of_few_pairs(n_left):
     for case in cases.all_cases():
         assert case.kernel.gram(pairs[:n_left], pairs).shape == (n_left, 4)
         assert case.kernel.diagonal(pairs[:n_left]).shape == (n_left,)
+
+
+def exact(value):
+    """A number in extended precision as a fraction."""
+    upper = float(value)
+    return Fraction(upper) + Fraction(float(value - np.longdouble(upper)))
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e7])
+def test_distances_in_extended_precision_are_those_of_fractions(shift):
+    """Of rows that are no doubles, too, and far from the origin, where differences cancel."""
+    rng = np.random.default_rng(0)
+    left, right = (
+        (rng.normal(size=(n, 3)) + shift).astype(np.longdouble) / np.longdouble(3.0) for n in (4, 9)
+    )
+    right[0] = left[0]
+    found = squared_distances(left, right)
+    assert found.dtype == np.longdouble
+    assert found[0, 0] == 0.0
+    for row, distances in zip(left, found, strict=True):
+        for other, distance in zip(right, distances, strict=True):
+            expected = sum((exact(x) - exact(z)) ** 2 for x, z in zip(row, other, strict=True))
+            assert abs(float(exact(distance) - expected)) <= 1e-18 * float(expected)

@@ -2,9 +2,8 @@
 
 A kernel is declared once.  On *features* (of objects, or group features of pairs) it is a
 function of two rows: :meth:`Kernel.on_features`.  On *pairs* it is a formula over atoms
-(:mod:`pairity.kernels.atoms`): object kernels between the four combinations of ends, kernels
-of group features.  Gram matrices, rows, diagonals, the class of the kernel and its expansion
-into products of object kernels all follow from that one formula.
+(:mod:`pairity.kernels.atoms`): object kernels between the four ends, kernels of group features.
+Gram matrices, rows, diagonals, classes and expansions all follow from that one formula.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, reduce
 from inspect import signature
 from operator import add, mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -159,7 +158,7 @@ class Kernel(BaseEstimator):
     def mapped(self, change: Function[[Kernel], Kernel]) -> Kernel:
         """A copy with the kernels among the parameters changed; matrices are shared."""
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
+        twin.__dict__.update(self.__getstate__())
         for name, value in self.parameters().items():
             if isinstance(value, Kernel):
                 setattr(twin, name, change(value))
@@ -202,7 +201,18 @@ class Kernel(BaseEstimator):
     @property
     def token(self) -> tuple[Any, ...]:
         """Structural identity: equal kernels have equal tokens (arrays count by identity)."""
-        return (type(self).__name__, *map(_token, self.parameters().values()))
+        kept = self.__dict__.get("_token")
+        return kept or (type(self).__name__, *map(_token, self.parameters().values()))
+
+    def with_token(self) -> Self:
+        """This kernel, its parameters as they will stay: what it is need not be found out again."""
+        for kernel in reversed(self.walk()):
+            kernel.__dict__["_token"] = kernel.token
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the token, in which arrays count by identity."""
+        return {name: value for name, value in self.__dict__.items() if name != "_token"}
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Kernel) and self.token == other.token)
@@ -387,12 +397,3 @@ class Scaled(CombinedKernel):
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
         return f"{self.factor:g} * {inner}"
-
-
-def require_kernel(value: Any, name: str, expected: str) -> None:
-    """Refuse what is no kernel where one is expected."""
-    if not isinstance(value, Kernel):
-        raise KernelError(
-            f"got {name}={value!r}; expected {expected} such as Gaussian(1.0): wrap a function in"
-            " Callable(function)."
-        )

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import Kernel, require_kernel
+from pairity.kernels.algebra import Kernel
 from pairity.kernels.atoms import Atoms, PairedAtoms, expand
-from pairity.kernels.elementary import spread_rows, spread_sample
+from pairity.kernels.elementary import require_kernel, spread_rows, spread_sample
 from pairity.kernels.object_kernels import Precomputed
 from pairity.pairs.arrays import Matrix
 from pairity.pairs.data import Pairs

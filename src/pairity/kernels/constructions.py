@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from pairity.exceptions import KernelError
-from pairity.kernels.algebra import CombinedKernel, Kernel, require_kernel
+from pairity.kernels.algebra import CombinedKernel, Kernel
 from pairity.kernels.atoms import Atoms, Edges
 from pairity.kernels.elementary import (
     inner_products,
     paired_inner_products,
+    require_kernel,
     spread_sample,
     whole_power,
     with_both_signs,
@@ -116,7 +117,7 @@ class _OfObjectKernel(Kernel):
 
     def fitted_to(self, pairs: Pairs) -> Kernel:
         """With parameters of k1, k2 and k3 found on the features that each compares."""
-        twin = copy(self)
+        twin = copy(self)  # without the token
         twin.k1 = self.k1.fitted_to_features(pairs.without_unused_objects().objects)
         if self.k2 is not None:
             twin.k2 = self.k2.fitted_to_features(pairs.symmetric)

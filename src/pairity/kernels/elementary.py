@@ -76,12 +76,19 @@ def squared_distances(left: Features, right: Features) -> Matrix:
 
 
 def _summed_distances(left: Matrix, right: Matrix) -> Matrix:
-    """Squares of differences added up, in the precision of the features."""
-    distances = np.empty((len(left), len(right)), dtype=left.dtype)
-    for row, values in zip(left, distances, strict=True):
-        difference = right - row
-        values[:] = paired_inner_products(difference, difference)
-    return distances
+    """Squares of differences added up in extended precision."""
+    from pairity.kernels._distance_loops import add_squared_distances  # fits alone compile
+
+    upper, lower = np.zeros((2, len(left), len(right)))
+    add_squared_distances(*_in_two(left), *_in_two(right.T), upper, lower)
+    total: Any = upper.astype(np.longdouble) + lower
+    return total
+
+
+def _in_two(table: Matrix) -> tuple[Matrix, Matrix]:
+    """A table in extended precision as an unevaluated sum of two doubles."""
+    upper = table.astype(np.float64, order="C")
+    return upper, (table - upper).astype(np.float64, order="C")
 
 
 def _expanded_distances(left: Features, right: Features) -> Matrix:
@@ -207,6 +214,15 @@ def concatenated_inner_product(atoms: Atoms, kernel: Kernel) -> Any:
     if atoms.n_antisymmetric:
         total = total + atoms.antisymmetric(_INNER)
     return total
+
+
+def require_kernel(value: Any, name: str, expected: str) -> None:
+    """Refuse what is no kernel where one is expected."""
+    if not isinstance(value, Kernel):
+        raise KernelError(
+            f"got {name}={value!r}; expected {expected} such as Gaussian(1.0): wrap a function in"
+            " Callable(function)."
+        )
 
 
 class _ObjectKernel(Kernel):

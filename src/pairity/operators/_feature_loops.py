@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pairity.runtime._two_doubles import exact_sum, sum_and_rest
 from pairity.runtime.resources import njit
 
 
@@ -82,39 +83,12 @@ def add_rows(pointers, indices, data, theta, start, stop, out):
         one = end
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _halves(value):
-    """A number as the sum of two of half as many bits (Veltkamp): their products are exact."""
-    large = 134217729.0 * value
-    upper = large - (large - value)
-    return upper, value - upper
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _sum_and_rest(one, two):
-    """``one + two`` rounded, and what rounding took away (Knuth)."""
-    total = one + two
-    added = total - one
-    return total, (one - (total - added)) + (two - added)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _exact_sum(old, left, right):
-    """``old + left right`` rounded, and what rounding took away (Dekker, Knuth)."""
-    product = left * right
-    one, two = _halves(left)
-    three, four = _halves(right)
-    rest = ((one * three - product) + one * four + two * three) + two * four
-    total, lost = _sum_and_rest(old, product)
-    return total, rest + lost
-
-
 @njit(cache=True, nogil=True)
 def add_precisely(places, amounts, upper, lower):
     """``sum_i amounts_i`` at each place as unevaluated sums ``upper + lower`` of two doubles."""
     for i in range(len(places)):
         place = places[i]
-        upper[place], rest = _sum_and_rest(upper[place], amounts[i])
+        upper[place], rest = sum_and_rest(upper[place], amounts[i])
         lower[place] += rest
 
 
@@ -126,7 +100,7 @@ def add_products_precisely(places, left, right, upper, lower):
     """
     for i in range(len(places)):
         place = places[i]
-        upper[place], rest = _exact_sum(upper[place], left[i], right[i])
+        upper[place], rest = exact_sum(upper[place], left[i], right[i])
         lower[place] += rest
 
 
@@ -135,6 +109,6 @@ def add_rows_precisely(rows, table, amounts, upper, lower):
     """``sum_i amounts_i table[rows_i]`` in the same way, column by column."""
     for i in range(len(rows)):
         for column in range(table.shape[1]):
-            total, rest = _exact_sum(upper[column], amounts[i], table[rows[i], column])
+            total, rest = exact_sum(upper[column], amounts[i], table[rows[i], column])
             upper[column] = total
             lower[column] += rest

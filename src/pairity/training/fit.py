@@ -138,7 +138,7 @@ def prepare(
     pairs, parity = data.pairs, data.parity
     free = how.with_bias and bias_is_free
     seen = pairs if (data.weights > 0.0).all() else pairs[data.weights > 0.0]
-    fitted = fitted_kernel(as_kernel(kernel).detached(), seen, parity, has_bias=free)
+    fitted = fitted_kernel(as_kernel(kernel).detached(), seen, parity, has_bias=free).with_token()
     projection = projection_on(fitted, parity, pairs)
     if projection.is_zero:
         warnings.warn(
