@@ -24,6 +24,8 @@ LAW_TOLERANCE = 1e-9
 _SAMPLE = 48
 #: Pairs on which the size of kernel values is looked at.
 _VALUE_SAMPLE = 200
+#: The same of pairs without any features.
+_FEW_NAMES = 20
 #: Kernel values beyond this overflow in products with weights; below the inverse they are lost.
 _LARGEST_VALUE, _SMALLEST_VALUE = 1e100, 1e-100
 #: What is left of a projection, relative to the kernel, when rounding is all there is.
@@ -212,6 +214,8 @@ def _largest_among_some(pairs: Pairs) -> Pairs:
     sizes += [
         _row_sizes(table) for table in (pairs.symmetric, pairs.antisymmetric) if table.shape[1]
     ]
+    if not sizes and pairs.time is None:  # names tell no more than whether two are one
+        return pairs[:_FEW_NAMES]
     return pairs[np.append(some, np.argmax(sum(sizes))) if sizes else some]
 
 

@@ -144,6 +144,8 @@ def _refuse_written_dates(times: NDArray[np.float64], name: str) -> None:
 
 def refuse_large_features(table: Any, name: str) -> None:
     """Refuse features to learn from whose squares are no numbers."""
+    if not table.shape[1]:
+        return
     largest = np.abs(table.data if sp.issparse(table) else table).max(initial=0.0)
     if largest > _LARGEST:
         raise ValueError(

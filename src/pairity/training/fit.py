@@ -78,12 +78,9 @@ class Fitted:
     n_iter: int
     reason: str
     dual: Vector | None = None  # of J, or of I: rows, then mirrored rows; None for low rank
+    #: Rows with nonzero dual variables.
+    support: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     approximation: tuple[Any, ...] = ()  # what landmark features lose
-
-    @property
-    def support(self) -> NDArray[np.intp]:
-        """Rows with nonzero dual variables."""
-        return np.zeros(0, dtype=np.intp) if self.dual is None else np.flatnonzero(self.dual)
 
 
 def fit(
@@ -171,7 +168,7 @@ def fitted_of(
     pairs = rows if len(support) == len(rows) else rows[support]
     used = pairs.without_unused_objects()
     model = PairModel(data.kernel, used, solution.theta[support], bias, data.parity)
-    return Fitted(model, certificate, solution.n_iter, solution.reason, solution.theta)
+    return Fitted(model, certificate, solution.n_iter, solution.reason, solution.theta, support)
 
 
 def report_outcome(name: str, fitted: Fitted, how: HowToFit, remedy: str) -> None:
