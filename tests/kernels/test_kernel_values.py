@@ -1,5 +1,6 @@
 """Every kernel against its plain twin, and Gram, diagonal and PSD against each other."""
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import cases
 import naive
 from pairity import Pairs
 from pairity.kernels import Gaussian, Linear, Polynomial, Precomputed, Tensor
+from pairity.kernels._distance_loops import to_exponentials
 from pairity.kernels.elementary import squared_distances
 
 
@@ -127,3 +129,49 @@ def test_distances_in_extended_precision_are_those_of_fractions(shift):
         for other, distance in zip(right, distances, strict=True):
             expected = sum((exact(x) - exact(z)) ** 2 for x, z in zip(row, other, strict=True))
             assert abs(float(exact(distance) - expected)) <= 1e-18 * float(expected)
+
+
+def test_exponentials_in_two_doubles():
+    """Against decimals of 60 digits, both sides of every power of the table and next to 0."""
+    rng = np.random.default_rng(1)
+    factor = -0.37
+    steps = np.log(2.0) / 128.0 / -factor * np.arange(0, 300)
+    upper = np.concatenate([[0.0, 1e-300, 1e-17], steps, rng.exponential(30.0, 300), [1800.0]])
+    lower = upper * rng.uniform(-1e-16, 1e-16, len(upper))
+    found, rest = upper.copy(), lower.copy()
+    to_exponentials(factor, found, rest)
+    with localcontext() as context:
+        context.prec = 60
+        for x, x_rest, value, value_rest in zip(upper, lower, found, rest, strict=True):
+            expected = (Decimal(factor) * (Decimal(x) + Decimal(x_rest))).exp()
+            assert abs(Decimal(value) + Decimal(value_rest) - expected) <= expected * Decimal(
+                "1e-19"
+            )
+
+
+def test_exponentials_in_two_doubles_where_doubles_end():
+    found, rest = np.array([0.0, 1e4, np.inf, np.nan]), np.array([0.0, 0.0, np.nan, np.nan])
+    to_exponentials(-0.5, found, rest)
+    np.testing.assert_array_equal(found, [1.0, 0.0, 0.0, np.nan])
+    np.testing.assert_array_equal(rest, [0.0, 0.0, 0.0, np.nan])
+
+
+@pytest.mark.parametrize("sigma", [0.3, 40.0])
+def test_gaussians_in_extended_precision_are_those_of_decimals(sigma):
+    rng = np.random.default_rng(2)
+    left, right = (
+        rng.normal(size=(n, 2)).astype(np.longdouble) / np.longdouble(3.0) for n in (4, 9)
+    )
+    found = Gaussian(sigma).on_features(left, right)
+    assert found.dtype == np.longdouble
+    factor = Fraction(-0.5 / sigma**2)
+    with localcontext() as context:
+        context.prec = 60
+        for row, values in zip(left, found, strict=True):
+            for other, value in zip(right, values, strict=True):
+                exponent = factor * sum(
+                    (exact(x) - exact(z)) ** 2 for x, z in zip(row, other, strict=True)
+                )
+                expected = (Decimal(exponent.numerator) / exponent.denominator).exp()
+                got = Decimal(exact(value).numerator) / exact(value).denominator
+                assert abs(got - expected) <= expected * Decimal("2e-19")

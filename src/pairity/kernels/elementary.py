@@ -66,8 +66,10 @@ def squared_distances(left: Features, right: Features) -> Matrix:
     """``|x_i - z_j|^2`` for all i and j."""
     if sp.issparse(left) or sp.issparse(right):
         return _expanded_distances(left, right)
-    if np.longdouble in (left.dtype, right.dtype):
-        return _summed_distances(left, right)
+    if _is_extended(left, right):
+        from pairity.kernels._distance_loops import precise_distances  # fits alone compile
+
+        return precise_distances(left, right)
     if left.shape[1] <= _DIRECT_DISTANCE_COLUMNS:
         return cdist(left, right, "sqeuclidean")
     centre = right.mean(axis=0)
@@ -75,20 +77,9 @@ def squared_distances(left: Features, right: Features) -> Matrix:
     return _expanded_distances(centred if left is right else left - centre, centred)
 
 
-def _summed_distances(left: Matrix, right: Matrix) -> Matrix:
-    """Squares of differences added up in extended precision."""
-    from pairity.kernels._distance_loops import add_squared_distances  # fits alone compile
-
-    upper, lower = np.zeros((2, len(left), len(right)))
-    add_squared_distances(*_in_two(left), *_in_two(right.T), upper, lower)
-    total: Any = upper.astype(np.longdouble) + lower
-    return total
-
-
-def _in_two(table: Matrix) -> tuple[Matrix, Matrix]:
-    """A table in extended precision as an unevaluated sum of two doubles."""
-    upper = table.astype(np.float64, order="C")
-    return upper, (table - upper).astype(np.float64, order="C")
+def _is_extended(*tables: Features) -> bool:
+    """Whether some numbers are of extended precision, were that no more than double precision."""
+    return any(table.dtype.char == "g" for table in tables)
 
 
 def _expanded_distances(left: Features, right: Features) -> Matrix:
@@ -299,18 +290,27 @@ class Gaussian(Kernel):
             product = product * atoms.antisymmetric(self)
         return product
 
-    def _profile(self, squared_distance: Matrix) -> Matrix:
+    @property
+    def _factor(self) -> float:
+        """What squared distances are multiplied by."""
         if self.sigma == "median":
             raise KernelError(
                 "got values of Gaussian('median') before its width is known; expected a number:"
                 " estimators find it in fit, kernel.fitted_to(pairs) does it by hand."
             )
+        return -0.5 / float(self.sigma) ** 2
+
+    def _profile(self, squared_distance: Matrix) -> Matrix:
         with np.errstate(over="ignore"):  # as far apart as that is 0
-            squared_distance *= -0.5 / float(self.sigma) ** 2
+            squared_distance *= self._factor
         return np.exp(squared_distance, out=squared_distance)
 
     def on_features(self, left: Features, right: Features) -> Matrix:
         """Gaussian of ``x_i - z_j``."""
+        if _is_extended(left, right) and not (sp.issparse(left) or sp.issparse(right)):
+            from pairity.kernels._distance_loops import precise_gaussians  # fits alone compile
+
+            return precise_gaussians(left, right, self._factor)
         return self._profile(squared_distances(left, right))
 
     def exponent(self, features: Features) -> Features | None:

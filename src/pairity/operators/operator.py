@@ -30,6 +30,8 @@ Rows: TypeAlias = Places | slice
 
 #: Rows of a triangle that are evaluated at a time, at least and at most, and entries of these rows.
 _LEAST_ROWS, _MOST_ROWS, _ENTRIES_AT_A_TIME, _LEAST_RANGES = 32, 256, 500_000, 4
+#: Rows up to which a triangle takes one thread less time than two.
+_ROWS_OF_ONE_THREAD = 400
 #: Kernel values in extended precision held at a time.
 _BLOCK_ENTRIES = 200_000
 
@@ -110,7 +112,8 @@ class KernelOperator:
             corner[...] = (corner + corner.T) * out.dtype.type(0.5)
 
         fitting = min(_ENTRIES_AT_A_TIME // max(1, len(index)), -(-len(index) // _LEAST_RANGES))
-        run_in_ranges(fill, len(index), int(np.clip(fitting, _LEAST_ROWS, _MOST_ROWS)))
+        step = int(np.clip(fitting, _LEAST_ROWS, _MOST_ROWS))
+        run_in_ranges(fill, len(index), step, alone=len(index) <= _ROWS_OF_ONE_THREAD)
 
     def product(self, vector: Vector) -> Vector:
         """Matrix times vector, shape (n_left,)."""

@@ -201,11 +201,13 @@ def get_thread_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range: int) -> None:
+def run_in_ranges(
+    task: Callable[[int, int], None], n_rows: int, rows_per_range: int, *, alone: bool = False
+) -> None:
     """Call ``task(start, stop)`` for ranges that together cover ``range(n_rows)``.
 
-    The calling thread works too; ranges inside ranges run one after another.  Where several threads
-    work, BLAS has one in each of them.
+    The calling thread works too, ``alone`` where all is done before another one would have woken up;
+    ranges inside ranges run one after another.  Where several threads work, BLAS has one in each.
     """
     stop_if_abandoned()
     step = max(1, rows_per_range)
@@ -214,7 +216,7 @@ def run_in_ranges(task: Callable[[int, int], None], n_rows: int, rows_per_range:
             task(0, n_rows)
         return
     ranges = [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
-    threads = min(get_thread_count(), len(ranges))
+    threads = 1 if alone else min(get_thread_count(), len(ranges))
     if threads <= 1 or getattr(_inside, "ranges", False):
         for start, stop in ranges:
             task(start, stop)
