@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 import pytest
 
 import pairity
+from pairity.runtime._exponential import exponential, with_widest_vectors
 from pairity.runtime.resources import njit
 
 CODE = """
@@ -67,3 +69,28 @@ def test_a_cache_is_used_where_there_is_one(tmp_path, monkeypatch):
 
 def _doubled(value):
     return value + value
+
+
+@njit(nogil=True)
+def exponentials(out, x):
+    with_widest_vectors()
+    for j in range(len(out)):
+        out[j] = exponential(x[j])
+
+
+@pytest.mark.parametrize(("dtype", "error"), [(np.float64, 1e-15), (np.float32, 2e-7)])
+def test_exponentials_of_vectors_and_of_what_is_left_over(dtype, error):
+    """One after the other, and many at a time: the same bits, and the precision that is promised."""
+    x = np.concatenate([[0.0], -np.geomspace(1e-9, 80.0, 500)]).astype(dtype)
+    out, alone = np.empty_like(x), np.empty_like(x)
+    exponentials(out, x)
+    for j in range(len(x)):
+        exponentials(alone[j : j + 1], x[j : j + 1])
+    np.testing.assert_array_equal(out, alone)
+    np.testing.assert_allclose(out, np.exp(x.astype(np.longdouble)), rtol=error, atol=0.0)
+
+
+def test_loops_of_exponentials_ask_for_the_widest_vectors():
+    exponentials(np.empty(1), np.zeros(1))
+    code = exponentials.inspect_llvm(exponentials.signatures[0])
+    assert '"prefer-vector-width"="512"' in code

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairity.runtime._exponential import exponential
+from pairity.runtime._exponential import exponential, with_widest_vectors
 from pairity.runtime.resources import njit
 
 
 @njit(cache=True, nogil=True)
 def fill_exponentials(out, p, q, signs):  # type: ignore[no-untyped-def]
     """``out = sign exp(p)``, or with two signs ``plus exp(p + q) + minus exp(p - q)``, of one row."""
+    with_widest_vectors()
     if len(signs) == 1:
         sign = signs[0]
         for j in range(len(out)):

@@ -56,6 +56,21 @@ def _number_of(context: Any, bits: Any) -> Any:
     return (types.float64 if wide else types.float32)(bits), generate
 
 
+@intrinsic
+def with_widest_vectors(context: Any) -> Any:
+    """Lets the calling function use the widest vectors of the processor.
+
+    For some processors compilers prefer halves of them, which long loops of exponentials do not.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        # an attribute that llvmlite passes on but does not know
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
 def exponential(x: Any) -> Any:
     """The exponential, in the precision of its argument; for compiled loops alone."""
     raise NotImplementedError
