@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import everyday, report, suite, votes
+from benchmarks import everyday, report, scales, suite, votes
 from benchmarks.measure import machine
 
 PARTS = {
@@ -16,6 +16,7 @@ PARTS = {
     "shapes": suite.shapes,
     "strengths": suite.strengths,
     "busy": suite.busy,
+    "scales": scales.scales,
     "penalties": suite.penalties,
     "growth": suite.growth,
     "antisymmetric": lambda full: suite.complete("antisymmetric", full),

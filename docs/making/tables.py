@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import everyday, regret
+from benchmarks import everyday, regret, scales
 from benchmarks.report import PUBLISHED, growth_exponents, ratios
 from benchmarks.scale import report as scale
 from experiments.inference import report as inference
@@ -45,6 +45,9 @@ def benchmark_tables() -> str:
         if run["name"].endswith("everyday"):
             lines += [*_everyday(run["rows"]), *_machine(run["machine"])]
             continue
+        if run["name"].endswith("scales"):
+            lines += [*_scales(run["rows"]), *_machine(run["machine"])]
+            continue
         lines += [f"### Run `{run['name']}`", "", *_comparison(run["rows"]), *_growth(run["rows"])]
         lines += [*_measurements(run["rows"]), *_machine(run["machine"])]
     if REGRET.exists():
@@ -60,6 +63,13 @@ def _everyday(rows: list[dict]) -> list[str]:
         "### Everyday sizes: linear with logistic beside LogisticRegression, all else beside SVC"
     )
     return [title, "", *markdown_table(head, everyday.table(rows))]
+
+
+def _scales(rows: list[dict]) -> list[str]:
+    """How fits of raw columns ended."""
+    head = ["kernel", "certificate", "advice", "without a word", "longest, s", "most steps"]
+    title = "### Columns of scales from 1e-3 to 1e6 in one table: how fits end"
+    return [title, "", *markdown_table(head, scales.summary(rows))]
 
 
 def _comparison(rows: list[dict]) -> list[str]:

@@ -27,7 +27,7 @@ def _parts(number: Decimal, *bits: int) -> list[float]:
     """A number as a sum of doubles, all but the last with so many bits."""
     parts = []
     for n_bits in bits:
-        unit = 2.0 ** (math.frexp(float(number))[1] - n_bits)
+        unit = math.ldexp(1.0, math.frexp(float(number))[1] - n_bits)
         parts.append(unit * float(round(number / Decimal(unit))))
         number -= Decimal(parts[-1])
     return [*parts, float(number)]

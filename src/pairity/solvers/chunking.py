@@ -176,12 +176,15 @@ class _Run:
     def _is_drowned(self) -> bool:
         """Whether rounding alone moves decisions by much of the margin: no round will help.
 
-        Looked at where it may be so, after one round, two, four and so on.
+        Looked at where it may be so, after one round, two, four and so on, and once rounds get
+        nowhere: the tolerance is much then, no certificate could hold.
         """
         if self.n_rounds < self.next_look:
             return False
         operator = self.problem.operator
         allowed = max(_DROWNED * self.problem.loss.scale, 10.0 * self.options.tol)
+        if self._is_stiff:
+            allowed = self.options.tol
         self.next_look = max(1, 2 * self.n_rounds)
         at_most = self.largest_value * float(np.abs(self.theta).sum()) * np.finfo(float).eps
         if at_most <= allowed:
@@ -236,6 +239,7 @@ class _Run:
             self.stuck_rounds += 1
             if self.stuck_rounds == _PATIENCE:
                 self._refresh()
+                self.next_look = self.n_rounds
                 return True
         if violation > _SLOW * self.best_violation:
             self.slow_rounds += 1
