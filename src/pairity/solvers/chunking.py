@@ -135,14 +135,18 @@ class _Run:
 
     def _is_exact(self) -> bool:
         """Whether some of the decision values, evaluated again, are what they are taken to be."""
-        operator, used = self.problem.operator, np.flatnonzero(self.theta)
-        if self.fresh or not operator.has_rough_products:
+        if self.fresh or not self.problem.operator.has_rough_products:
             return self.fresh or self.options.tol >= DRIFT
-        most = _ENTRIES_TO_CHECK // max(1, len(used))
+        most = _ENTRIES_TO_CHECK // max(1, int(np.count_nonzero(self.theta)))
         n_rows = int(np.clip(most, _LEAST_ROWS, _ROWS_TO_CHECK))
         rows = self.generator.permutation(len(self.theta))[:n_rows]
-        values = operator.block(rows, used) @ self.theta[used]
-        return float(np.abs(values - self.values[rows]).max()) <= 0.02 * self.options.tol
+        off = np.abs(self._evaluated(rows) - self.values[rows])
+        return float(off.max()) <= 0.02 * self.options.tol
+
+    def _evaluated(self, rows: Index) -> Vector:
+        """Decision values of some rows in double precision, from kernel values."""
+        used = np.flatnonzero(self.theta)
+        return self.problem.operator.block(rows, used) @ self.theta[used]
 
     def iterate(self) -> str:
         """Rounds until the tolerance is reached, or a reason why not."""
@@ -181,7 +185,6 @@ class _Run:
         """
         if self.n_rounds < self.next_look:
             return False
-        operator = self.problem.operator
         allowed = max(_DROWNED * self.problem.loss.scale, 10.0 * self.options.tol)
         if self._is_stiff:
             allowed = self.options.tol
@@ -189,10 +192,9 @@ class _Run:
         at_most = self.largest_value * float(np.abs(self.theta).sum()) * np.finfo(float).eps
         if at_most <= allowed:
             return False
-        rows, used = spread_rows(len(self.theta), _LEAST_ROWS), np.flatnonzero(self.theta)
-        values = operator.block(rows, used) @ self.theta[used]
-        precise = operator.precise_product(rows, self.theta)
-        return float(np.abs(precise - values).max()) > allowed
+        rows = spread_rows(len(self.theta), _LEAST_ROWS)
+        precise = self.problem.operator.precise_product(rows, self.theta)
+        return float(np.abs(precise - self._evaluated(rows)).max()) > allowed
 
     def _measure(self) -> tuple[float, Vector, float]:
         """Violation, by how much each variable is off the middle bias, and the relative gap."""
