@@ -37,9 +37,10 @@ _OVER_RELAXATION = 1.6
 _ROUNDS_BETWEEN_STEP_CHANGES = 10
 _MOST_ROUNDS = 400
 _SNAP = 1e-6
-#: The estimate of the violation is checked by a product; up to this many tolerances the finishing
-#: solver is quicker than more rounds.
+#: The estimate of the violation is checked by a product; up to this many tolerances, or this share
+#: of the margin, the finishing solver is quicker than more rounds.
 _WORTH_CHECKING, _GOOD_ENOUGH = 3.0, 5.0
+_NEAR_TO_CHECK, _NEAR_ENOUGH = 0.01, 0.02
 _ROUNDS_BETWEEN_ESTIMATES, _ROUNDS_BETWEEN_CHECKS = 2, 6
 #: After a check that failed the estimate must have fallen to this share before the next one.
 _NEXT_CHECK = 0.6
@@ -209,7 +210,8 @@ class _Run:
     def iterate(self) -> bool:
         """Rounds until the violation is small enough; whether the result is worth starting from."""
         next_check, violation, tol = 0, np.inf, self.options.tol
-        worth_checking = _WORTH_CHECKING * tol
+        worth_checking = max(_WORTH_CHECKING * tol, _NEAR_TO_CHECK * self.scale)
+        good_enough = max(_GOOD_ENOUGH * tol, _NEAR_ENOUGH * self.scale)
         most_rounds = _MOST_ROUNDS // 2 if self.options.rough else _MOST_ROUNDS
         for rounds in range(1, most_rounds + 1):
             stop_if_abandoned()
@@ -224,7 +226,7 @@ class _Run:
             if self.options.report is not None:
                 self.options.report(f"splitting, round {rounds}", violation)
             if violation <= worth_checking and rounds >= next_check:
-                if self._violation() <= _GOOD_ENOUGH * tol:
+                if self._violation() <= good_enough:
                     return True
                 next_check = rounds + _ROUNDS_BETWEEN_CHECKS
                 worth_checking = max(_NEXT_CHECK * violation, 0.5 * tol)
