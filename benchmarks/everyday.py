@@ -144,7 +144,13 @@ def cells(full: bool) -> Iterator[Cell]:
 
 def everyday(full: bool) -> list[dict]:
     """Median seconds of ours and theirs, fitted in turn."""
-    return [row for cell in cells(full) for row in measured(cell)]
+    rows = []
+    for cell in cells(full):
+        print(f"  {cell.name} ...", end=" ", flush=True)
+        found = measured(cell)
+        rows += found
+        print(", ".join(f"{row['system']} {row['fit_seconds']:.3g} s" for row in found), flush=True)
+    return rows
 
 
 def measured(cell: Cell) -> list[dict]:

@@ -24,6 +24,7 @@ import numpy as np
 
 import pairity
 from benchmarks import regret
+from benchmarks.measure import machine
 from pairity.kernels import Additive, Derived, Gaussian, Linear, MetricLearning, Nystroem, Product
 from pairity.pairs import Pairs
 
@@ -306,16 +307,19 @@ def main() -> None:
     parser.add_argument("--limits", type=float, nargs="+", default=LIMITS, help="megabytes")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     parser.add_argument("--warm", action="store_true", help="load compiled code before counting")
+    parser.add_argument("--output", type=Path, help="JSON file for what was measured")
     arguments = parser.parse_args()
     if arguments.run:
         print(json.dumps(_run_here(arguments.run, arguments.limits[0], warm=arguments.warm)))
         return
     print(f"{'run':<52}{'limit':>7}{'peak':>8}{'ratio':>7}{'allowed':>9}{'seconds':>9}")
+    rows: list[dict[str, Any]] = []
     for name in RUNS:
         if arguments.only and not any(word in name for word in arguments.only):
             continue
         for limit in arguments.limits:
             found = measure(name, limit, warm=arguments.warm)
+            rows.append({"run": name, "limit": limit, **found})
             verdict = "refused" if found["refused"] else ""
             if found["peak"] > allowed(limit):
                 verdict = "TOO MUCH"
@@ -325,6 +329,22 @@ def main() -> None:
                 f"{allowed(limit):>9.0f}{found['seconds']:>9.1f} {verdict} {warned[:60]}",
                 flush=True,
             )
+    if arguments.output:
+        kept = {"machine": machine(), "rows": rows}
+        arguments.output.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def summary(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """By limit: runs, how many were refused or exceeded it, and the largest peaks."""
+    shown = []
+    for limit in sorted({row["limit"] for row in rows}):
+        of_limit = [row for row in rows if row["limit"] == limit]
+        exceeded = sum(row["peak"] > limit for row in of_limit)
+        refused = sum(bool(row["refused"]) for row in of_limit)
+        largest = max(of_limit, key=lambda row: row["peak"])
+        counts = [f"{limit:.0f} MB", str(len(of_limit)), str(refused), str(exceeded)]
+        shown.append([*counts, f"{largest['peak']:.0f} MB ({largest['run'].split(': ')[-1]})"])
+    return shown
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import everyday, regret, scales
+from benchmarks import everyday, memory, regret, scales
 from benchmarks.report import PUBLISHED, growth_exponents, ratios
 from benchmarks.scale import report as scale
 from experiments.inference import report as inference
@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks" / "results"
 RESULTS = ROOT / "experiments" / "results"
 REGRET = BENCHMARKS / "regret.json"
+MEMORY = BENCHMARKS / "memory.json"
 MATCHING, QUALITY = RESULTS / "matching.json", RESULTS / "quality.json"
 DRIFT = [RESULTS / f"{name}.json" for name in ("tennis", "football-drift", "football")]
 PEERS = RESULTS / "peers.json"
@@ -53,6 +54,11 @@ def benchmark_tables() -> str:
     if REGRET.exists():
         found = json.loads(REGRET.read_text(encoding="utf-8"))
         lines += ["### Regret", "", regret.table(found["rows"], found["machine"])]
+    if MEMORY.exists():
+        found = json.loads(MEMORY.read_text(encoding="utf-8"))
+        head = ["memory_limit", "problems", "refused", "above the limit", "largest increase"]
+        lines += ["### Peak memory on the problems of the regret", ""]
+        lines += [*markdown_table(head, memory.summary(found["rows"])), *_machine(found["machine"])]
     return "\n".join(lines)
 
 
