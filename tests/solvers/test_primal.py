@@ -408,15 +408,18 @@ LOSSES = {
 }
 
 
+@pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("n_objects", [20, 100])
 @pytest.mark.parametrize("loss", MODELS)
-def test_many_names_leave_piecewise_linear_losses_to_the_dual(loss, n_objects):
+def test_many_names_with_a_bias_leave_piecewise_linear_losses_to_the_dual(
+    loss, n_objects, has_bias
+):
     """A hundred factorisations of many parameters take longer than steps on few pairs."""
     pairs, values = data(150, n_objects)
     targets = np.where(values > 0.0, 1.0, -1.0)
     operator = operator_of(projected(Identity(), Parity.ODD), pairs)
-    problem = AnyProblem(operator, LOSSES[loss](targets, np.ones(len(pairs))), has_bias=False)
-    expected = n_objects == 20 or loss in ("logistic", "squared")
+    problem = AnyProblem(operator, LOSSES[loss](targets, np.ones(len(pairs))), has_bias=has_bias)
+    expected = n_objects == 20 or loss in ("logistic", "squared") or not has_bias
     assert takes_parameters(problem, "auto", SolverOptions(1e-3)) == expected
 
 

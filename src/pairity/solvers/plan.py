@@ -21,7 +21,15 @@ from pairity.pairs.parity import Parity
 from pairity.runtime.resources import megabytes_of
 from pairity.solvers.choices import SMO, Chunking, LowRank, Primal, Solver, SolverLike, as_solver
 from pairity.solvers.chunking import LARGEST_SET, solve_chunking
-from pairity.solvers.problem import DRIFT, AnyProblem, Problem, Solution, SolverOptions, SomeLoss
+from pairity.solvers.problem import (
+    DRIFT,
+    SLOW,
+    AnyProblem,
+    Problem,
+    Solution,
+    SolverOptions,
+    SomeLoss,
+)
 
 if TYPE_CHECKING:
     from pairity.solvers.linear_system import ShiftedSystems
@@ -50,9 +58,6 @@ _GRID_MATRICES = 28.0
 #: Vectors over all pairs that a solver holds, and squares of the working set in double precision:
 #: its Gram block, in single precision where it is large, and a polish of its free variables.
 _VECTORS, _SQUARES = 12.0, 2.0
-#: Squares of the number of sparse features, in units of the number of pairs, up to which parameters
-#: are the easier unknowns of piecewise linear losses: these take a hundred factorisations.
-_SQUARES_PER_PAIR = 40.0
 #: Copies of features, vectors over all pairs, and squares of parameters that it holds.
 _FEATURE_COPIES, _PRIMAL_VECTORS, _PRIMAL_SQUARES = 2.0, 20.0, 10.0
 
@@ -80,7 +85,7 @@ def takes_parameters(problem: AnyProblem[Any], solver: str, options: SolverOptio
                 " solver='auto'."
             )
         return False
-    from pairity.solvers.primal_design import MOST_FACTORED
+    from pairity.solvers.primal_design import MOST_FACTORED, takes_factorisations
 
     needed = _FEATURE_COPIES * features.megabytes + megabytes_of(n, copies=_PRIMAL_VECTORS)
     side = features.n_columns + 1
@@ -95,7 +100,8 @@ def takes_parameters(problem: AnyProblem[Any], solver: str, options: SolverOptio
         )
     easier = features.are_fewer_than_pairs
     if features.is_sparse and isinstance(problem.loss, PiecewiseLinear):
-        easier = easier and side <= MOST_FACTORED and side**2 <= _SQUARES_PER_PAIR * n
+        # by coordinates, without a bias, or by Newton's method
+        easier = not problem.has_bias or (easier and takes_factorisations(n, side))
     return fits and (asked or easier)
 
 
@@ -261,9 +267,10 @@ def _solve_support_vectors(
         options.say(f"solver {chosen.solver}: {chosen.reason}")
     if chosen.solver == "primal":
         rough = _solve_for_parameters(problem, options, start)
-        if rough.converged or solver != "auto" or options.tol >= DRIFT:
+        is_final = options.tol >= DRIFT and rough.reason != SLOW
+        if rough.converged or solver != "auto" or is_final:
             return rough
-        # tolerances next to rounding: dual variables are moved one by one from there
+        # tolerances next to rounding, or features on scales far apart: others go on from there
         finished = _solve_support_vectors(problem, "chunking", options, rough.theta)
         return replace(finished, n_iter=rough.n_iter + finished.n_iter)
     if chosen.solver == "smo":

@@ -20,19 +20,28 @@ width times what they still move.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from pairity.losses.loss import Logistic, Vector
+from pairity.losses.loss import Logistic, PiecewiseLinear, Vector
 from pairity.runtime.resources import stop_if_abandoned
 from pairity.solvers._newton_loops import BALANCED, newton_on_logistic
 from pairity.solvers.certificate import middle_of
 from pairity.solvers.low_rank.minimise import step_length
-from pairity.solvers.primal_design import Design, Grouped, grouped
+from pairity.solvers.primal_design import Design, grouped, takes_factorisations
 from pairity.solvers.primal_losses import RowLosses, State
-from pairity.solvers.problem import LOST, REACHED, AnyProblem, Iterate, Solution, SolverOptions
+from pairity.solvers.problem import (
+    LOST,
+    REACHED,
+    SLOW,
+    AnyProblem,
+    Iterate,
+    Solution,
+    SolverOptions,
+)
 
 #: Width of the rounding to start with and at least, in units of decisions that matter; the factor
 #: by which it falls, and what it falls to, as a share of the tolerance.
@@ -67,16 +76,27 @@ def solve_primal(
         rows, loss = together.rows, together.loss
         start = together.gathered(start)
     design, n_iter = Design(rows, problem.has_bias), 0
+    spread = _as_they_are if together is None else together.spread
+    if design.is_sparse and isinstance(loss, PiecewiseLinear) and not problem.has_bias:
+        from pairity.solvers.coordinates import solve_by_coordinates  # few fits come here
+
+        found = solve_by_coordinates(problem, design, loss, options, start, spread)
+        if found.reason != SLOW or not takes_factorisations(len(loss), design.n_parameters):
+            return replace(found, theta=spread(found.theta))
+        start, n_iter = found.theta, found.n_iter
     if start is None and _is_short(design, loss, options):
         pull = np.empty(len(loss))
         given = design.all_rows, loss.targets, loss.weights, design.penalty
         n_iter = newton_on_logistic(*given, _FINALLY * options.tol, options.max_iter, pull)
-    if n_iter:
-        theta = pull if together is None else together.spread(pull)
-        return Solution(theta, n_iter, True, REACHED)
-    run = _Run(problem, design, loss, options, together)
+        if n_iter:
+            return Solution(spread(pull), n_iter, True, REACHED)
+    run = _Run(problem, design, loss, options, spread)
     reason = run.iterate(start)
-    return Solution(run.theta(run.best), run.n_iter, reason == REACHED, reason)
+    return Solution(run.theta(run.best), n_iter + run.n_iter, reason == REACHED, reason)
+
+
+def _as_they_are(theta: Vector) -> Vector:
+    return theta
 
 
 def _is_short(design: Design, loss: Any, options: SolverOptions) -> bool:
@@ -96,10 +116,10 @@ class _Run:
         design: Design,
         loss: Any,
         options: SolverOptions,
-        together: Grouped | None,
+        spread: Callable[[Vector], Vector],
     ) -> None:
         self.problem, self.design, self.loss, self.options = problem, design, loss, options
-        self.together, self.penalty = together, design.penalty
+        self.spread, self.penalty = spread, design.penalty
         self.n_iter = self.steps_here = 0  # in all, and on the present width
         self.losses = RowLosses(loss)
         self.is_rounded = self.losses.is_rounded
@@ -111,8 +131,7 @@ class _Run:
 
     def theta(self, state: State) -> Vector:
         """Dual variables of all rows."""
-        pull = state.passed.pull
-        return pull if self.together is None else self.together.spread(pull)
+        return self.spread(state.passed.pull)
 
     def _at(self, parameters: Vector, decisions: Vector | None = None) -> State:
         return self.losses.state(self.design, parameters, decisions, self.width)
@@ -141,9 +160,8 @@ class _Run:
         chosen = np.sort(np.random.default_rng(0).choice(n, some, replace=False))
         loss = self.loss.take(chosen).times(n / some)
         options = replace(self.options, tol=1e-2, report=None)
-        sample = _Run(
-            self.problem, Design(design.rows[chosen], design.has_bias), loss, options, None
-        )
+        rows = Design(design.rows[chosen], design.has_bias)
+        sample = _Run(self.problem, rows, loss, options, _as_they_are)
         sample.iterate(None)
         return sample.best.parameters
 

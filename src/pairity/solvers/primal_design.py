@@ -30,6 +30,9 @@ from pairity.solvers._primal_loops import (
 
 #: Parameters up to which second derivatives are factored; beyond, conjugate gradients.
 MOST_FACTORED = 2000
+#: Squares of the number of sparse features, in units of the number of rows, up to which piecewise
+#: linear losses, which take a hundred factorisations, are for Newton's method.
+_SQUARES_PER_ROW = 40.0
 #: Entries of dense rows that are weighted at a time.
 _ENTRIES_AT_A_TIME = 4_000_000
 #: Rows that one range of work covers; ranges whose sums are added up apart, numbers in all of them
@@ -45,6 +48,11 @@ _LEAST_ADDED, _MOST_ADDED = 1e-15, 1e-3
 _MOST_STEPS = 500
 #: Sparse rows that are not there.
 _NO_ENTRIES = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
+
+
+def takes_factorisations(n_rows: int, n_parameters: int) -> bool:
+    """Whether a hundred factorisations take no longer than other ways of few sparse rows."""
+    return n_parameters <= MOST_FACTORED and n_parameters**2 <= _SQUARES_PER_ROW * n_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +148,19 @@ class Design:
 
         run_in_ranges(some, n_rows, step)
         return [part.sum(axis=0) for part in parts]
+
+    def in_order(self) -> Design:
+        """The same with the entries of sparse rows by column, each column once."""
+        if self.rows.has_canonical_format:
+            return self
+        rows = self.rows.copy()
+        rows.sum_duplicates()
+        return Design(rows, self.has_bias)
+
+    def row_squares(self) -> Vector:
+        """``|z_i|^2`` of sparse rows in order."""
+        squares: Vector = np.add.reduceat(np.append(self.rows.data**2, 0.0), self.rows.indptr[:-1])
+        return np.where(np.diff(self.rows.indptr) > 0, squares, 0.0)
 
     def scales(self) -> Vector:
         """Root mean squares of the columns, 1 for those of zeros."""

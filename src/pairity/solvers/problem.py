@@ -44,6 +44,7 @@ _STRONG = 10.0
 DRIFT = 1e-6
 #: Why a solver ends.
 REACHED = "tolerance reached"
+SLOW = "features are on scales too far apart for single steps"
 LOST = "steps are lost in rounding: tol is below what float64 can reach here"
 
 SomeLoss = TypeVar("SomeLoss", bound=Loss)

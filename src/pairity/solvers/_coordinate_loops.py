@@ -1,0 +1,69 @@
+"""Passes of coordinate descent over sparse rows of features: the loop."""
+
+# mypy: disable-error-code="no-untyped-def"
+from __future__ import annotations
+
+import numpy as np
+
+from pairity.runtime.resources import njit
+
+#: Columns of the table of rows: what a step on one of them needs lies side by side in memory.
+LOW, HIGH, BELOW, ABOVE, INVERSE, THETA = range(6)
+#: Numbers of the state of the loop: rows looked at, and where the generator of numbers stands.
+ACTIVE, GENERATOR = range(2)
+_FACTOR, _ADDED = np.uint64(6364136223846793005), np.uint64(1442695040888963407)
+
+
+@njit(cache=True, nogil=True)
+def coordinate_passes(
+    pointers, indices, data, rows, parameters, order, state, bar, tol, most, most_passes
+):
+    """Pass over rows in random order until no step violates by more than ``tol``.
+
+    A step puts ``rows[:, THETA]`` where the objective is least along it, and keeps ``parameters``,
+    the sum of theta times rows.  Rows on a bound that are farther from leaving it than any row of the
+    last pass violates are passed over, until the others are done.  Ends after ``most`` looks or more,
+    or ``most_passes``.  Returns passes, looks, the largest violation seen in the last pass, and whether
+    all is done.
+    """
+    n_passes, n_looks, worst = 0, np.int64(0), np.inf
+    while n_looks < most and n_passes < most_passes:
+        active, seed = np.int64(state[ACTIVE]), state[GENERATOR]
+        for k in range(active - 1, 0, -1):
+            seed = seed * _FACTOR + _ADDED
+            other = np.int64((seed >> np.uint64(33)) % np.uint64(k + 1))
+            order[k], order[other] = order[other], order[k]
+        n_looks += active
+        complete, worst, k = active == len(order), 0.0, 0
+        while k < active:
+            row = order[k]
+            start, end = pointers[row], pointers[row + 1]
+            decision = 0.0
+            for entry in range(start, end):
+                decision += data[entry] * parameters[np.uint64(indices[entry])]
+            one = rows[row]
+            theta, below, above = one[THETA], one[BELOW], one[ABOVE]
+            up = (below if theta < 0.0 else above) - decision if theta < one[HIGH] else -np.inf
+            down = decision - (above if theta > 0.0 else below) if theta > one[LOW] else -np.inf
+            violation = max(up, down)
+            if violation < -bar[0]:
+                active -= 1
+                order[k], order[active] = order[active], row
+                continue
+            worst = max(worst, violation)
+            if violation > 0.0:
+                inverse = one[INVERSE]
+                point = theta - inverse * decision
+                moved = max(point + inverse * above, 0.0) + min(point + inverse * below, 0.0)
+                moved = min(max(moved, one[LOW]), one[HIGH])
+                one[THETA] = moved
+                for entry in range(start, end):
+                    parameters[np.uint64(indices[entry])] += (moved - theta) * data[entry]
+            k += 1
+        n_passes += 1
+        state[ACTIVE], state[GENERATOR], bar[0] = active, seed, worst
+        if worst <= tol:
+            if complete:
+                return n_passes, n_looks, worst, True
+            state[ACTIVE], bar[0] = len(order), np.inf
+    return n_passes, n_looks, worst, False
