@@ -56,7 +56,7 @@ def passes_one_by_one(design, loss, order, tol, n_passes, seed=1):
     for _ in range(n_passes):
         for k in range(active - 1, 0, -1):
             seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
-            other = (seed >> 33) % (k + 1)
+            other = ((seed >> 32) * (k + 1)) >> 32
             order[k], order[other] = order[other], order[k]
         complete, worst, k = active == n, 0.0, 0
         while k < active:

@@ -12,6 +12,8 @@ LOW, HIGH, BELOW, ABOVE, INVERSE, THETA = range(6)
 #: Numbers of the state of the loop: rows looked at, and where the generator of numbers stands.
 ACTIVE, GENERATOR = range(2)
 _FACTOR, _ADDED = np.uint64(6364136223846793005), np.uint64(1442695040888963407)
+#: Half the bits of the generator: the upper half, as a fraction, is the random number.
+_HALF = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)
@@ -31,20 +33,24 @@ def coordinate_passes(
         active, seed = np.int64(state[ACTIVE]), state[GENERATOR]
         for k in range(active - 1, 0, -1):
             seed = seed * _FACTOR + _ADDED
-            other = np.int64((seed >> np.uint64(33)) % np.uint64(k + 1))
+            other = np.int64(((seed >> _HALF) * np.uint64(k + 1)) >> _HALF)
             order[k], order[other] = order[other], order[k]
         n_looks += active
         complete, worst, k = active == len(order), 0.0, 0
         while k < active:
             row = order[k]
             start, end = pointers[row], pointers[row + 1]
-            decision = 0.0
-            for entry in range(start, end):
-                decision += data[entry] * parameters[np.uint64(indices[entry])]
-            one = rows[row]
-            theta, below, above = one[THETA], one[BELOW], one[ABOVE]
-            up = (below if theta < 0.0 else above) - decision if theta < one[HIGH] else -np.inf
-            down = decision - (above if theta > 0.0 else below) if theta > one[LOW] else -np.inf
+            if end == start + 2:  # as rows of two names are
+                one, two = np.uint64(indices[start]), np.uint64(indices[start + 1])
+                decision = data[start] * parameters[one] + data[start + 1] * parameters[two]
+            else:
+                decision = 0.0
+                for entry in range(start, end):
+                    decision += data[entry] * parameters[np.uint64(indices[entry])]
+            theta, below, above = rows[row, THETA], rows[row, BELOW], rows[row, ABOVE]
+            low, high = rows[row, LOW], rows[row, HIGH]
+            up = (below if theta < 0.0 else above) - decision if theta < high else -np.inf
+            down = decision - (above if theta > 0.0 else below) if theta > low else -np.inf
             violation = max(up, down)
             if violation < -bar[0]:
                 active -= 1
@@ -52,11 +58,11 @@ def coordinate_passes(
                 continue
             worst = max(worst, violation)
             if violation > 0.0:
-                inverse = one[INVERSE]
+                inverse = rows[row, INVERSE]
                 point = theta - inverse * decision
                 moved = max(point + inverse * above, 0.0) + min(point + inverse * below, 0.0)
-                moved = min(max(moved, one[LOW]), one[HIGH])
-                one[THETA] = moved
+                moved = min(max(moved, low), high)
+                rows[row, THETA] = moved
                 for entry in range(start, end):
                     parameters[np.uint64(indices[entry])] += (moved - theta) * data[entry]
             k += 1

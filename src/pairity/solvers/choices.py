@@ -116,7 +116,11 @@ class LowRank(Solver, name="low_rank"):
 
 @dataclass(frozen=True)
 class Primal(Solver, name="primal"):
-    """Newton's method on the parameters of explicit features, for kernels that have few."""
+    """Newton's method on the parameters of explicit features, for kernels that have few.
+
+    Sparse rows of hinge and epsilon-insensitive losses without a bias, such as games of players known
+    by name, take coordinate descent on the dual where that is quicker.
+    """
 
 
 #: Solvers of the losses: hinge and epsilon-insensitive, logistic, squared.
