@@ -30,7 +30,7 @@ from pairity.solvers.problem import REACHED, SLOW, AnyProblem, Iterate, Solution
 _NUMBERS_PER_STEP = 10
 #: Share of the tolerance that passes go on to: steps that follow move what was looked at before; the
 #: factor by which it falls where that was not enough, and the least share.
-_SHARE, _FINER, _LEAST_SHARE = 0.7, 0.5, 1e-3
+_SHARE, _FINER, _LEAST_SHARE = 0.9, 0.7, 1e-3
 #: Looks at each row, on average, after which features are taken to be on scales too far apart.
 _MOST_LOOKS = 5000
 #: Where Newton's method is there to go on: its steps, looks that take as long as each for every row,
