@@ -9,6 +9,7 @@ which takes as long as the row has entries, however many rows there are (Hsieh e
 put into random order once, and passes go over blocks of them in random order: rows that lie next to
 one another are read several times quicker.  Those that stay on their bounds take no part until the
 others are done.
+
 Thousands of names are too many for factorisations, and for a Gram block of their pairs.  With few of
 them, and a large C, Newton's method is quicker: it goes on from where these passes got.
 """
@@ -26,7 +27,7 @@ from pairity.solvers._coordinate_loops import THETA, coordinate_passes
 from pairity.solvers.primal_design import Design, takes_factorisations
 from pairity.solvers.problem import REACHED, SLOW, AnyProblem, Iterate, Solution, SolverOptions
 
-#: Numbers of a step that take about as long as an entry of a matrix that is added up.
+#: Numbers that take about as long as a step, beside those of the row.
 _NUMBERS_PER_STEP = 10
 #: Share of the tolerance that passes go on to: steps that follow move what was looked at before; the
 #: factor by which it falls where that was not enough, and the least share.
@@ -70,7 +71,8 @@ def solve_by_coordinates(
     if not looks_left:
         return Solution(np.zeros(len(loss)) if start is None else start, 0, False, SLOW)
     run = _Run(design, loss, start)
-    most_at_once = min(ENTRIES_PER_CALL // _NUMBERS_PER_STEP, int(looks_left))
+    numbers_per_step = _NUMBERS_PER_STEP + len(design.entries[2]) // max(1, len(loss))
+    most_at_once = min(ENTRIES_PER_CALL // numbers_per_step, int(looks_left))
     most = most_at_once if options.callback is None else 1
 
     def ended(reason: str) -> Solution:
