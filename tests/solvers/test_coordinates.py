@@ -13,7 +13,7 @@ from pairity.kernels.classes import projected
 from pairity.losses import epsilon_insensitive, hinge
 from pairity.operators.blockwise import operator_of
 from pairity.pairs.parity import Parity
-from pairity.solvers._coordinate_loops import THETA
+from pairity.solvers._coordinate_loops import INVERSE, THETA
 from pairity.solvers.coordinates import _most_looks, _Run, solve_by_coordinates
 from pairity.solvers.primal_design import Design, takes_factorisations
 from pairity.solvers.problem import REACHED, SLOW, AnyProblem, SolverOptions
@@ -146,18 +146,21 @@ def test_the_optimum_is_that_of_steps_on_kernel_values(kernel, loss, C):
     np.testing.assert_allclose(model._decide(pairs), plain._decide(pairs), atol=2e-3)
 
 
+@pytest.mark.parametrize("kernel", [Identity(), Identity() + 0.5 * Linear()], ids=repr)
 @pytest.mark.parametrize("loss", MODELS)
-def test_the_order_in_which_rows_are_written_changes_no_step(loss):
+def test_the_order_in_which_rows_are_written_changes_no_step(loss, kernel):
     """Dual variables are the same bit for bit, and decisions up to the order of sums."""
     pairs, values = games()
+    objects = sp.random_array((150, 40), density=0.1, rng=np.random.default_rng(2), format="csr")
+    pairs = Pairs(objects, pairs.first, pairs.second, ids=pairs.ids)
     targets = targets_of(loss, values)
     swapped = np.random.default_rng(3).random(len(pairs)) < 0.5
     first = np.where(swapped, pairs.second, pairs.first)
     second = np.where(swapped, pairs.first, pairs.second)
     written = Pairs(pairs.objects, first, second, ids=pairs.ids)
     signs = np.where(swapped, -1.0, 1.0)
-    one = MODELS[loss]("antisymmetric", kernel=Identity()).fit(pairs, targets)
-    other = MODELS[loss]("antisymmetric", kernel=Identity()).fit(written, signs * targets)
+    one = MODELS[loss]("antisymmetric", kernel=kernel).fit(pairs, targets)
+    other = MODELS[loss]("antisymmetric", kernel=kernel).fit(written, signs * targets)
     assert one.certificate_.holds
     assert (one.dual_coef_ == signs[one.support_] * other.dual_coef_).all()
     np.testing.assert_allclose(one._decide(pairs), other._decide(pairs), rtol=1e-12, atol=1e-14)
@@ -167,9 +170,11 @@ def test_the_order_in_which_rows_are_written_changes_no_step(loss):
 def test_columns_that_a_row_names_twice_are_added_up():
     """|z|^2 of a row that has 1 twice in one column is 4, not 2."""
     twice = sp.csr_array((np.ones(3), np.array([2, 0, 0]), np.array([0, 1, 3, 3])), shape=(3, 3))
-    ordered = Design(twice, has_bias=False).in_order()
-    np.testing.assert_array_equal(ordered.row_squares(), [1.0, 4.0, 0.0])
-    np.testing.assert_array_equal(ordered.rows.toarray(), twice.toarray())
+    run = _Run(Design(twice, has_bias=False), loss_of("hinge", np.ones(3)), None)
+    squares = np.array([1.0, 4.0, 0.0])[run.drawn]
+    np.testing.assert_array_equal(run.rows[squares > 0.0, INVERSE], 1.0 / squares[squares > 0.0])
+    np.testing.assert_array_equal(run.rows[squares == 0.0, INVERSE], [1e300])
+    np.testing.assert_array_equal(run.design.rows.toarray(), twice.toarray()[run.drawn])
     assert twice.nnz == 3  # what was given is not changed
 
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from pairity.losses.loss import PiecewiseLinear, Vector
+from pairity.operators._feature_loops import row_squares
 from pairity.runtime.resources import ENTRIES_PER_CALL, stop_if_abandoned
 from pairity.solvers._coordinate_loops import THETA, coordinate_passes
 from pairity.solvers.primal_design import Design, takes_factorisations
@@ -107,9 +108,11 @@ class _Run:
     def __init__(self, design: Design, loss: PiecewiseLinear, start: Vector | None) -> None:
         n = len(loss)
         self.drawn = np.random.default_rng(_SEED).permutation(n)
-        self.design = Design(design.rows[self.drawn], design.has_bias).in_order()
-        self.loss = loss.take(self.drawn)
-        squares = self.design.row_squares()
+        rows = design.rows[self.drawn]  # a copy
+        rows.sum_duplicates()  # and by column, whichever object of a pair is written first
+        self.design, self.loss = Design(rows, design.has_bias), loss.take(self.drawn)
+        squares = np.empty(n)
+        row_squares(*self.design.entries, 0, n, squares)
         inverse = np.full(n, _NEVER_ENDING)
         np.divide(1.0, squares, out=inverse, where=squares > 1.0 / _NEVER_ENDING)
         given = np.zeros(n) if start is None else start[self.drawn]

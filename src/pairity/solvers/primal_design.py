@@ -149,19 +149,6 @@ class Design:
         run_in_ranges(some, n_rows, step)
         return [part.sum(axis=0) for part in parts]
 
-    def in_order(self) -> Design:
-        """The same with the entries of sparse rows by column, each column once."""
-        if self.rows.has_canonical_format:
-            return self
-        rows = self.rows.copy()
-        rows.sum_duplicates()
-        return Design(rows, self.has_bias)
-
-    def row_squares(self) -> Vector:
-        """``|z_i|^2`` of sparse rows in order."""
-        squares: Vector = np.add.reduceat(np.append(self.rows.data**2, 0.0), self.rows.indptr[:-1])
-        return np.where(np.diff(self.rows.indptr) > 0, squares, 0.0)
-
     def scales(self) -> Vector:
         """Root mean squares of the columns, 1 for those of zeros."""
         squares = self.squares(np.ones(self.rows.shape[0]))[: self.rows.shape[1]]
